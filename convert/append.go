@@ -4,9 +4,9 @@ import (
 	"context"
 	"maps"
 
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/recording"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 

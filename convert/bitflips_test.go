@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -96,7 +96,8 @@ func messagesBy(path string, o storage.ReadOptions) (map[[32]byte]int, error) {
 			return nil, err
 		}
 		t := &info.Topics[m.Topic]
-		b := fmt.Appendf(nil, "%q %q %q %d ", t.Name, t.Type, t.Encoding, m.LogTime)
+		typ := strings.Replace(t.Type, "/msg/", "/", 1) // recordings of Crystal get the names of today
+		b := fmt.Appendf(nil, "%q %q %q %d ", t.Name, typ, t.Encoding, m.LogTime)
 		out[sha256.Sum256(append(b, m.Data...))]++
 	}
 }
@@ -139,7 +140,10 @@ func hints(t *testing.T, path string) map[string][]iox.Span {
 			}
 		}
 		file := filepath.Clean(s.File)
-		out[file] = append(out[file], iox.Span{Off: s.Offset, Len: min(s.Size, 4<<10)})
+		if strings.HasSuffix(file, ".zstd") {
+			continue // the place is one in what the file decompresses to
+		}
+		out[file] = append(out[file], iox.Span{Off: int64(s.Offset), Len: min(s.Size, 4<<10)})
 	}
 	if meta := filepath.Join(path, "metadata.yaml"); fileSize(meta) > 0 {
 		out[meta] = append(out[meta], iox.Span{Len: fileSize(meta)})
@@ -225,7 +229,7 @@ func withoutChecksums(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	sum := map[string]int64{"Chunk": 9 + 24, "DataEnd": 9, "Footer": 9 + 16} // where each has it
+	sum := map[string]storage.Known{"Chunk": 9 + 24, "DataEnd": 9, "Footer": 9 + 16} // where each has it
 	for s, err := range storage.ReaderCapabilities(r).Lists.Sections(t.Context(), storage.SectionRecords) {
 		if err != nil {
 			t.Fatal(err)

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/internal/fake"
-	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/formats/rosbag1"
+	"github.com/bagconv/bagconv/internal/convert/fake"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -114,14 +114,21 @@ func TestCopyError(t *testing.T) {
 	}
 }
 
+// A chunkWriter is what the writer of bags is.
+type chunkWriter interface {
+	storage.Writer
+	storage.BlockWriter
+	storage.BlockCopier
+}
+
 // A countingWriter counts the chunks that a bag's writer copies.
 type countingWriter struct {
-	*rosbag1.Writer
+	chunkWriter
 	copied *int
 }
 
 func (w countingWriter) CopyBlock(b *storage.Batch) (bool, error) {
-	ok, err := w.Writer.CopyBlock(b)
+	ok, err := w.chunkWriter.CopyBlock(b)
 	if ok {
 		*w.copied++
 	}
@@ -133,7 +140,7 @@ func copyJob(t *testing.T, codec string, change func(i int, m *storage.Message))
 	t.Helper()
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.bag")
-	w, err := rosbag1.Create(context.Background(), in, storage.WriteOptions{Compression: codec, NoSync: true})
+	w, err := rosbag1.Format.Create(context.Background(), in, storage.WriteOptions{Compression: codec, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,11 +175,11 @@ func copyJob(t *testing.T, codec string, change func(i int, m *storage.Message))
 	sink := *rosbag1.Format
 	sink.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 		*copied = 0
-		w, err := rosbag1.Create(ctx, path, o)
+		w, err := rosbag1.Format.Create(ctx, path, o)
 		if err != nil {
 			return nil, err
 		}
-		return countingWriter{w.(*rosbag1.Writer), copied}, nil
+		return countingWriter{w.(chunkWriter), copied}, nil
 	}
 	return Job{Source: in, SourceFormat: rosbag1.Format, Sink: filepath.Join(dir, "out.bag"), SinkFormat: &sink,
 		Write: storage.WriteOptions{Compression: codec, NoSync: true, Overwrite: true}}, copied

@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/formats/mcap"
 	"github.com/bagconv/bagconv/formats/rosbag1"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -75,7 +75,7 @@ func TestDryRunOfPart(t *testing.T) {
 	source := *mcap.Format
 	source.Open = func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 		r, err := mcap.Format.Open(ctx, path, o)
-		return &largeReader{r.(*mcap.Reader), &reads}, err
+		return &largeReader{r.(blockReader), &reads}, err
 	}
 	job := Job{Source: in, SourceFormat: &source, Sink: filepath.Join(t.TempDir(), "out.bag"), SinkFormat: rosbag1.Format, Threads: 1, DryRun: true}
 	dry, err := Run(context.Background(), job)
@@ -121,14 +121,20 @@ func TestDryRunOfPart(t *testing.T) {
 	}
 }
 
+// A blockReader is what the reader of MCAP files is.
+type blockReader interface {
+	storage.Reader
+	storage.BlockReader
+}
+
 // A largeReader has blocks that take a hundred times as much memory as they do.
 type largeReader struct {
-	*mcap.Reader
+	blockReader
 	reads *atomic.Int64
 }
 
 func (r *largeReader) Blocks() ([]storage.Block, error) {
-	blocks, err := r.Reader.Blocks()
+	blocks, err := r.blockReader.Blocks()
 	for i := range blocks {
 		blocks[i].RawSize = 1 << 20
 	}
@@ -137,5 +143,5 @@ func (r *largeReader) Blocks() ([]storage.Block, error) {
 
 func (r *largeReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	r.reads.Add(1)
-	return r.Reader.ReadBlock(ctx, i, b)
+	return r.blockReader.ReadBlock(ctx, i, b)
 }

@@ -19,7 +19,10 @@ var encodings = [][2]string{{"ros1", "ros1msg"}, {"cdr", "ros2msg"}, {"protobuf"
 // Encodings returns the encodings that a conversion to a format can write, the native
 // one first: the values of Job.Encoding.
 func Encodings(f *storage.Format) []string {
-	list := []string{f.Native}
+	var list []string
+	if f.Native != "" {
+		list = append(list, f.Native)
+	}
 	for _, e := range encodings {
 		if e[0] != f.Native && f.Carries != nil && f.Carries(e[0], e[1]) {
 			list = append(list, e[0])
@@ -58,7 +61,7 @@ func (j *Job) becomesCDR(info *storage.Info) bool {
 func (j *Job) stays(t *storage.Topic) bool {
 	switch j.Encoding {
 	case "":
-		return j.SourceFormat.Name == j.SinkFormat.Name
+		return j.SourceFormat.Name == j.SinkFormat.Name || j.SinkFormat.Native == ""
 	case EncodingKeep:
 		return j.SourceFormat.Name == j.SinkFormat.Name || j.SinkFormat.Holds(t)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/internal/fake"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/convert/fake"
 	"github.com/bagconv/bagconv/storage"
 )
 

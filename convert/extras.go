@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/extras"
+	"github.com/bagconv/bagconv/internal/convert/extras"
 	"github.com/bagconv/bagconv/storage"
 )
 

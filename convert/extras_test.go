@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/internal/fake"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/formats/mcap"
+	"github.com/bagconv/bagconv/internal/convert/fake"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"

@@ -3,20 +3,20 @@
 // parallel workers, re-encodes them on the way, keeps their order, and reports at
 // the end what was written and what was lost.
 //
-// Run is one conversion. It owns all goroutines; formats start none. It may be
+// File and Run are one conversion: File finds the formats. Run owns all goroutines; formats start none. It may be
 // called concurrently for different outputs.
 package convert
 
 import (
+	"math"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/apollo"
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/recording"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/apollo"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
-	protoapollo "github.com/bagconv/bagconv/proto/apollo"
-	"github.com/bagconv/bagconv/schema/defset"
+	"github.com/bagconv/bagconv/internal/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -43,13 +43,17 @@ type Job struct {
 	DryRun  bool
 	overlay *iox.Overlay // has the output of a dry run
 
-	parts *partsFS // takes the output in place of the disk, see Layout
+	// Tap, if set, learns where in the source each part of the output begins. See package virtual.
+	Tap *Tap
 
 	Read  storage.ReadOptions  // Strict: damage, an unreadable message or any other loss ends the run
 	Write storage.WriteOptions // Compression "": what most blocks of a source in the same format have
 
 	Select selection.Selection // what to take of the source; the rest is not a loss
 	Edit   selection.Edit      // what to change of names, times and rates
+
+	// Empty makes the output also if nothing that is selected has a message; else that is ErrNothing.
+	Empty bool
 
 	// Dedupe leaves messages out that are equal to another in the name and type of their
 	// topic, in log time and in bytes, as the output has them, but for a counted Header.seq; with
@@ -109,8 +113,8 @@ type Job struct {
 	Progress func(Progress)
 }
 
-// ref names the source of the job.
-func (j *Job) ref() recording.Ref {
+// Ref names the source of the job.
+func (j *Job) Ref() recording.Ref {
 	return recording.Ref{Path: j.Source, Format: j.SourceFormat, Read: j.Read, Definitions: j.Definitions, Distro: j.Distro, Memory: j.MaxMemory}
 }
 
@@ -123,9 +127,6 @@ func (j *Job) distro() string {
 	}
 	return j.Distro
 }
-
-// ApolloLayouts lists the values of Job.ApolloLayout, the default first.
-func ApolloLayouts() []string { return protoapollo.Layouts() }
 
 // Order is the order of messages in the output.
 type Order = recording.Order
@@ -153,62 +154,86 @@ const (
 	DefaultMemory = recording.DefaultMemory // bytes
 )
 
-// A Report describes what a run did. It is complete also when Run fails, as far as
-// the run came.
+// A Report describes what a run did. Its JSON is that of --json and --report, but for how the run ended: docs/json.md
+// describes it. It is complete also when Run fails, as far as the run came.
 type Report struct {
-	Source, Sink End
-	Elapsed      time.Duration // from the start of RunAll to the end of this output
-	Selection    *Selection    // nil when everything was asked for
-	Topics       []TopicReport
-	Losses       []Loss            // what the output does not carry
-	Notes        []Note            // what was decided on the way and may surprise
-	Warnings     []storage.Warning // what is odd or damaged in the source
-	Lost         storage.Lost      // what damage has cost, as far as the source tells
+	DryRun bool `json:"dry_run"` // nothing was written
 
 	// Share is how much of the source a dry run has read, from 0 to 1, and 0 of any other run.
 	// If it is less than 1, counts of messages and bytes are estimated, damage of the rest is not
 	// known. With a selection by time, a topic without a message in that part counts as one message.
-	Share float64
+	Share float64 `json:"share"`
+
+	Source    End               `json:"source"`
+	Sink      End               `json:"sink"`
+	Elapsed   time.Duration     `json:"elapsed_ns,string"` // from the start of RunAll to the end of this output
+	MBPerS    float64           `json:"mb_per_s"`          // of the source, to 0.1
+	IO        iox.Counts        `json:"io"`                // of the file systems; the caller of Run, who counts there, sets it
+	Verified  string            `json:"verified"`          // level at which the output was found equal; who sets Job.Verify sets it
+	Selection *Selection        `json:"selection"`         // nil when everything was asked for
+	Topics    []TopicReport     `json:"topics"`
+	Losses    []Loss            `json:"losses"`   // what the output does not carry
+	Notes     []Note            `json:"notes"`    // what was decided on the way and may surprise
+	Warnings  []storage.Warning `json:"warnings"` // what is odd or damaged in the source
+	Lost      storage.Lost      `json:"lost"`     // what damage has cost, as far as the source tells
+}
+
+// NewReport returns that of a run that has done nothing yet.
+func NewReport(source, sink End) *Report {
+	return &Report{Source: source, Sink: sink, Topics: []TopicReport{}, Losses: []Loss{}, Notes: []Note{}, Warnings: []storage.Warning{}}
+}
+
+// end sets how long the run took.
+func (r *Report) end(elapsed time.Duration) {
+	if r.Elapsed = elapsed; elapsed > 0 {
+		r.MBPerS = math.Round(float64(r.Source.Size)/1e6/elapsed.Seconds()*10) / 10
+	}
 }
 
 // An End is one side of a conversion.
 type End struct {
-	Path, Format, Version string
-	Size, Messages        int64
-	Files                 []string // that hold the messages: the path itself, or several
+	Path     string   `json:"path"`
+	Format   string   `json:"format"`
+	Version  string   `json:"version"`
+	Size     int64    `json:"size"`
+	Messages int64    `json:"messages"`
+	Files    []string `json:"files,omitempty"` // that hold the messages: the path itself, or several
 }
 
 // A Selection is what was taken of the source.
 type Selection struct {
-	First, Last int64    // log times, ns since 1970; all of int64 if it is open
-	LeftOut     []string // names of topics that were not asked for, sorted
+	Start   *int64   `json:"start_ns,string"` // log time, ns since 1970; nil: from the beginning
+	End     *int64   `json:"end_ns,string"`   // the first that does not belong to it; nil: to the end
+	LeftOut []string `json:"left_out_topics"` // names of topics that were not asked for, sorted
 }
 
 // A TopicReport is what became of one topic of the source that was asked for.
 type TopicReport struct {
-	Name           string
-	Type, Encoding string // in the source
-	SinkType       string // "" when the topic was not written
-	SinkEncoding   string
-	Read, Written  int64  // messages; read are those of the selection
-	Thinned        int64  // left out to lower the rate, as was asked
-	Duplicates     int64  // left out by Job.Dedupe
-	Present        int64  // written, although the recording that was added to has an equal message
-	Repeated       int64  // from before a cut, written again at its start
-	Definition     string // where the definition came from: "file", or "builtin humble"
+	Name         string `json:"name"`
+	Type         string `json:"type"`      // in the source
+	Encoding     string `json:"encoding"`  // the same
+	SinkType     string `json:"sink_type"` // "" when the topic was not written
+	SinkEncoding string `json:"sink_encoding"`
+	Read         int64  `json:"read"` // messages of the selection
+	Written      int64  `json:"written"`
+	Thinned      int64  `json:"thinned"`    // left out to lower the rate, as was asked
+	Duplicates   int64  `json:"duplicates"` // left out by Job.Dedupe
+	Present      int64  `json:"present"`    // written, although the recording that was added to has an equal message
+	Repeated     int64  `json:"repeated"`   // from before a cut, written again at its start
+	Definition   string `json:"definition"` // where the definition came from: "file", or "builtin humble"
 }
 
 // A Loss is something that the target does not carry.
 type Loss struct {
-	Code    string // stable and short: "topic-dropped", "header-seq"
-	Topic   string // "" when it is not about one topic
-	Count   int64  // messages (or topics) concerned
-	Bytes   int64  // of the source that are left out of these messages, 0 if they are not counted
-	Message string
+	Code    string `json:"code"`            // stable and short: "topic-dropped", "header-seq"
+	Topic   string `json:"topic"`           // "" when it is not about one topic
+	Count   int64  `json:"count"`           // messages (or topics) concerned
+	Bytes   int64  `json:"bytes,omitempty"` // of the source that are left out of these messages, 0 if they are not counted
+	Message string `json:"message"`
 	// ByDesign marks what the target format has no place for by its nature, such
 	// as Header.seq in ROS 2: it is listed, but does not change the exit status.
-	ByDesign bool
-	Fields   int // that the target has no place for; 0: it is about something else
+	ByDesign bool `json:"by_design"`
+	Fields   int  `json:"fields,omitempty"` // that the target has no place for; 0: it is about something else
 }
 
 // An Extra names an attachment or a metadata record. Names may be repeated.
@@ -219,9 +244,11 @@ type Extra struct {
 
 // A Note is a decision worth knowing that loses nothing.
 type Note struct {
-	Code, Topic, Message string
-	Warning              bool  // values may be wrong, or definitions of the user did not help: it must be seen
-	Count                int64 // messages concerned; 0: they are not counted
+	Code    string `json:"code"`
+	Topic   string `json:"topic"`
+	Message string `json:"message"`
+	Warning bool   `json:"warning"`         // values may be wrong, or definitions of the user did not help: it must be seen
+	Count   int64  `json:"count,omitempty"` // messages concerned; 0: they are not counted
 }
 
 // Lossy reports whether anything is missing that the target could have carried:

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/recording"
-	"github.com/bagconv/bagconv/schema/protoschema"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 )
 

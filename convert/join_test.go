@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/bagconv/bagconv/internal/costtest"
-	"github.com/bagconv/bagconv/schema/protoschema"
+	"github.com/bagconv/bagconv/internal/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/internal/fake"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/fake"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -29,7 +29,7 @@ func TestOutputs(t *testing.T) {
 		j.Select.Start, j.Select.End = selection.At(first), selection.At(last)
 		jobs, sinks = append(jobs, j), append(sinks, s)
 	}
-	const parts = MaxOutputs + 6
+	const parts = maxOutputs + 6
 	step := (end - start + parts) / parts
 	for i := range int64(parts) {
 		add(start+i*step, start+(i+1)*step)

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/bagconv/bagconv/convert/recording"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -28,7 +28,7 @@ func startsByBlocks(ctx context.Context, job *Job, size, first, last int64) (sta
 			continue
 		}
 		if part > 0 && part+b.Size > size && b.Start > from {
-			if starts = append(starts, b.Start); len(starts) >= MaxParts {
+			if starts = append(starts, b.Start); len(starts) >= maxParts {
 				return nil, ErrParts
 			}
 			part, from = 0, b.Start
@@ -42,7 +42,7 @@ func startsByBlocks(ctx context.Context, job *Job, size, first, last int64) (sta
 // one includes the blocks after it that have none: the rest of its last message, in a record. The
 // error wraps storage.ErrUnsupported if no index has times.
 func timedBlocks(ctx context.Context, job *Job) (blocks []storage.Block, err error) {
-	src, err := recording.Open(ctx, job.ref())
+	src, err := recording.Open(ctx, job.Ref())
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +92,9 @@ func CountBefore(ctx context.Context, job *Job, windows []selection.Window) ([][
 	count := recording.Each{Topics: plan, Write: write}
 	picked := query
 	picked.Pick = &storage.Query{NoData: true}
-	_, err := recording.Read(ctx, job.ref(), picked, count)
+	_, err := recording.Read(ctx, job.Ref(), picked, count)
 	if storage.IsDamage(err) { // there is no such index, or a wrong one
-		_, err = recording.Read(ctx, job.ref(), query, count)
+		_, err = recording.Read(ctx, job.Ref(), query, count)
 	}
 	if err != nil && !errors.Is(err, errNoSeq) {
 		return nil, err

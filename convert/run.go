@@ -8,8 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/recording"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -30,9 +29,9 @@ func Run(ctx context.Context, job Job) (*Report, error) {
 	return reports[0], err
 }
 
-// MaxOutputs is how many outputs are written at once. If there are more, the source is
+// maxOutputs is how many outputs are written at once. If there are more, the source is
 // read again for each so many.
-const MaxOutputs = 64
+const maxOutputs = 64
 
 // A JobError is the error of one of the jobs of RunAll: the first, if it is about what they
 // have in common.
@@ -56,17 +55,14 @@ func (e *JobError) Unwrap() error { return e.Err }
 func RunAll(ctx context.Context, jobs []*Job) ([]*Report, error) {
 	reports := make([]*Report, len(jobs))
 	for i, job := range jobs {
-		reports[i] = &Report{
-			Source: End{Path: job.Source, Format: job.SourceFormat.Name},
-			Sink:   End{Path: job.Sink, Format: job.SinkFormat.Name},
-		}
+		reports[i] = NewReport(End{Path: job.Source, Format: job.SourceFormat.Name}, End{Path: job.Sink, Format: job.SinkFormat.Name})
 	}
 	some, began := false, time.Now()
-	for first := 0; first < len(jobs); first += MaxOutputs {
-		last := min(first+MaxOutputs, len(jobs))
+	for first := 0; first < len(jobs); first += maxOutputs {
+		last := min(first+maxOutputs, len(jobs))
 		failed, err := run(ctx, jobs[first:last], reports[first:last])
 		for _, r := range reports[first:last] {
-			r.Elapsed = time.Since(began)
+			r.end(time.Since(began))
 		}
 		if err != nil && !errors.Is(err, ErrNothing) {
 			return reports, &JobError{first + failed, err}
@@ -89,8 +85,13 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 	var src *recording.Source
 	var outputs []*output
 	var planned *storage.Info // of outputs
-	err = recording.Use(ctx, []recording.Ref{jobs[0].ref()}, func(sources []*recording.Source) (err error) {
+	err = recording.Use(ctx, []recording.Ref{jobs[0].Ref()}, func(sources []*recording.Source) (err error) {
 		if src = sources[0]; planned != src.Info {
+			if tap := jobs[0].Tap; tap != nil {
+				if err := tap.Begin(src); err != nil {
+					return err
+				}
+			}
 			if outputs, failed, err = plan(ctx, src, jobs, reports); err != nil {
 				return err
 			}
@@ -113,7 +114,7 @@ func plan(ctx context.Context, src *recording.Source, jobs []*Job, reports []*Re
 	for i, job := range jobs {
 		r := reports[i]
 		r.Source.Version, r.Source.Size, r.Source.Files = src.Info.Version, src.Info.Size, src.Info.Files
-		r.Warnings = src.Info.Warnings
+		r.Warnings = append(r.Warnings[:0], src.Info.Warnings...)
 		o, err := newOutput(ctx, job, src)
 		if err != nil {
 			return nil, i, err
@@ -128,24 +129,17 @@ func plan(ctx context.Context, src *recording.Source, jobs []*Job, reports []*Re
 // the index of the one that the error is about.
 func write(ctx context.Context, src *recording.Source, outputs []*output) (failed int, err error) {
 	job := outputs[0].job
-	p := &recording.Pipeline{
-		Source: src, Order: job.Order, Strict: job.Read.Strict, Threads: job.Threads, Dedupe: job.Dedupe,
-		TempDir: filepath.Dir(filepath.Clean(job.Sink)), Progress: job.Progress, Continues: src.Resumes(),
-	}
+	p := pipelineOf(src, outputs...)
+	p.Strict, p.Progress, p.Continues = job.Read.Strict, job.Progress, src.Resumes()
+	p.TempDir = filepath.Dir(filepath.Clean(job.Sink))
 	if job.SinkFormat.Live {
 		p.TempDir = os.TempDir()
 	}
 	if job.DryRun {
 		p.Order, p.Dedupe, p.Sample = OrderFile, false, sampleBytes
 	}
-	if job.parts != nil {
-		p.Trace, p.TempDir = &job.parts.trace, os.TempDir()
-	}
-	if job.Edit.Restamp == selection.RestampHeader {
-		p.Stamps = outputs[0].plan.stamps
-	}
-	for _, o := range outputs {
-		p.Sinks = append(p.Sinks, &o.Sink)
+	if job.Tap != nil {
+		p.Trace, p.TempDir = job.Tap.Trace, os.TempDir()
 	}
 	defer p.Close()
 	if err := p.Prepare(ctx); err != nil {

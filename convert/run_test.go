@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/internal/fake"
+	"github.com/bagconv/bagconv/internal/convert/fake"
 )
 
 func fakeJob(t *testing.T, f *fake.Bag, s *fake.Sink) Job {

@@ -1,15 +1,16 @@
 package convert
 
 import (
-	"errors"
+	"math"
 	"slices"
 
-	"github.com/bagconv/bagconv/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // ErrNothing is the error of a run whose selection turned out to hold no message.
-var ErrNothing = errors.New("nothing is selected: the selected topics have no message in that time")
+var ErrNothing error = &storage.Error{Offset: -1, What: "nothing is selected: the selected topics have no message in that time",
+	Hint: "bagconv info shows its topics and times"}
 
 // describe returns what the report has about the selection.
 func (o *output) describe(info *storage.Info) *Selection {
@@ -22,7 +23,14 @@ func (o *output) describe(info *storage.Info) *Selection {
 // SelectionOf describes what was taken of a recording: the log times, and which of
 // its topics.
 func SelectionOf(first, last int64, topics []bool, info *storage.Info) *Selection {
-	s := &Selection{First: first, Last: last}
+	s := &Selection{LeftOut: []string{}}
+	if first != math.MinInt64 {
+		s.Start = &first
+	}
+	if last != math.MaxInt64 {
+		last++
+		s.End = &last
+	}
 	for i, chosen := range topics {
 		if !chosen {
 			s.LeftOut = append(s.LeftOut, info.Topics[i].Name)

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/internal/fake"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/fake"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -116,7 +116,7 @@ func TestCut(t *testing.T) {
 						t.Fatalf("seed %d: %v", seed, err)
 					}
 					fake.SameMessages(t, s.Messages, append(state, want...))
-					if r.Selection == nil || r.Selection.First != first || r.Selection.Last != last-1 ||
+					if r.Selection == nil || *r.Selection.Start != first || *r.Selection.End != last ||
 						r.Source.Messages != int64(len(want)) || r.Sink.Messages != int64(len(want)+len(state)) || r.Topics[1].Repeated != int64(len(state)) {
 						t.Fatalf("report %+v", r)
 					}

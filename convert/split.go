@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/bagconv/bagconv/convert/recording"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -18,20 +18,20 @@ type Cut struct {
 	At       []selection.Time // begin new parts at these times
 }
 
-// MaxParts is into how many parts a recording is split at most. More come of a
+// maxParts is into how many parts a recording is split at most. More come of a
 // slip of the pen, or of a clock that was wrong for a while.
-const MaxParts = 10_000
+const maxParts = 10_000
 
 // ErrParts is the error of a cut that makes more of them.
 var ErrParts = errors.New("this would make more than 10,000 parts")
 
 // Windows returns the times of the parts into which a cut splits what the job
-// takes of its source, in order and without gaps; at most MaxParts, else the
+// takes of its source, in order and without gaps; at most maxParts, else the
 // error is ErrParts. By size it reads all messages once; messages of one time stay
 // together. By ReadSize it does that only if no index has the times of blocks. Times of cut.At
 // before or after all of it split nothing: outside has their indices.
 func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window, outside []int, err error) {
-	src, err := recording.Open(ctx, job.ref())
+	src, err := recording.Open(ctx, job.Ref())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,7 +55,7 @@ func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window
 			return nil, nil, err
 		}
 	case cut.Duration > 0:
-		if last > first && (uint64(last)-uint64(first))/uint64(cut.Duration) >= MaxParts {
+		if last > first && (uint64(last)-uint64(first))/uint64(cut.Duration) >= maxParts {
 			return nil, nil, ErrParts
 		}
 		for at := first; last-at >= cut.Duration; {
@@ -71,7 +71,7 @@ func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window
 			}
 		}
 		slices.Sort(starts)
-		if starts = slices.Compact(starts); len(starts) >= MaxParts {
+		if starts = slices.Compact(starts); len(starts) >= maxParts {
 			return nil, nil, ErrParts
 		}
 	}
@@ -100,7 +100,7 @@ func startsBySize(ctx context.Context, job *Job, size int64) (starts []int64, er
 		n += int64(len(m.Data))
 		part += int64(len(m.Data))
 		if n > size && n > part { // what came at this time begins another
-			if starts = append(starts, m.LogTime); len(starts) >= MaxParts {
+			if starts = append(starts, m.LogTime); len(starts) >= maxParts {
 				return ErrParts
 			}
 			n = part
@@ -108,6 +108,6 @@ func startsBySize(ctx context.Context, job *Job, size int64) (starts []int64, er
 		last, some = m.LogTime, true
 		return nil
 	}
-	_, err = recording.Read(ctx, job.ref(), query, recording.Each{Topics: plan, Write: write})
+	_, err = recording.Read(ctx, job.Ref(), query, recording.Each{Topics: plan, Write: write})
 	return starts, err
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/internal/fake"
+	"github.com/bagconv/bagconv/internal/convert/fake"
 )
 
 // TestWindowsWrongIndex: parts by size are the same whether the index is right or wrong.

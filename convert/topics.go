@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/extras"
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/recording"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/extras"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -24,6 +24,8 @@ type topicPlan struct {
 	errs         []error           // why it cannot
 	sinkOf       []int             // index into sinks, -1 when it cannot cross
 	chosen       []bool            // index = TopicID of the source; nothing else is set of the others
+	writerLosses []Loss            // found by the writer
+	writerNotes  []Note            // of the writer
 	extras       []Loss            // attachments and metadata records that are not copied
 	scale        []float64         // what counts are multiplied with, by topic of the source, as only a part was read; nil: all was
 	extrasFolder *extras.Folder    // those that are written into Job.Extras; nil: there is no such folder
@@ -38,6 +40,7 @@ func planTopics(job *Job, encoding string, info *storage.Info, choice *selection
 	o.Encoding, o.Keep, o.Holds = encoding, job.stays, job.SinkFormat.Holds
 	o.Target, o.Distro, o.Rosout = job.Target, job.distro(), job.Rosout
 	o.ProtoTypes, o.Frames, o.Layout = job.ProtoTypes, job.Frames, job.ApolloLayout
+	o.Decided = encoding == ""
 	o.Events = !job.SinkFormat.ServiceText
 	o.Hashes = job.SourceFormat.Name != job.SinkFormat.Name
 	o.Sequence = job.SinkFormat.Sequence && !job.SourceFormat.Sequence
@@ -172,7 +175,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []record
 			p.describeStamps(r, t.Name, i, &n)
 		}
 		if n.Bad > 0 {
-			r.lose(Loss{Code: "messages-unreadable", Topic: t.Name, Count: n.Bad,
+			r.lose(Loss{Code: unreadableCode, Topic: t.Name, Count: n.Bad,
 				Message: "messages do not fit their definition; the first: " + n.FirstBad.Error()})
 		}
 		if n.TooLarge > 0 {
@@ -193,7 +196,10 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []record
 		}
 		report.Topics = append(report.Topics, tr)
 	}
-	for _, l := range p.extras {
+	for _, n := range p.writerNotes {
+		r.note(n)
+	}
+	for _, l := range slices.Concat(p.writerLosses, p.extras) {
 		r.lose(l)
 	}
 	if p.extrasFolder != nil {

@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"maps"
 
-	"github.com/bagconv/bagconv/convert/extras"
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/recording"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/extras"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -90,8 +90,9 @@ func (o *output) open(ctx context.Context, src *recording.Source, memory int64) 
 	}
 	o.Write, o.caps = o.writer.Write, storage.WriterCapabilities(o.writer)
 	o.Copier, o.Blocks, o.Checkpointer, o.PartWriter = o.caps.Copy, o.caps.Blocks, o.caps.Points, o.caps.Parts
-	if job.parts != nil {
-		if err := job.parts.follow(o); err != nil {
+	o.Places = o.caps.Places
+	if job.Tap != nil {
+		if err := job.Tap.Opened(&o.Sink); err != nil {
 			return err
 		}
 	}
@@ -137,10 +138,13 @@ func (o *output) count() {
 // which nothing was selected is thrown away.
 func (o *output) check(src *recording.Source, share float64) error {
 	err := o.checkCounts(src)
+	if err == nil {
+		o.takeLosses()
+	}
 	if err == nil && o.job.DryRun {
 		o.extrapolate(src.Info, share)
 	}
-	if err == nil && !o.job.Select.All() && src.Info.Messages > 0 && allEmpty(o.Counts) {
+	if err == nil && !o.job.Empty && !o.job.Select.All() && src.Info.Messages > 0 && allEmpty(o.Counts) {
 		return o.close()
 	}
 	if err == nil && o.job.Read.Strict {
@@ -209,7 +213,7 @@ func (o *output) close() error {
 // report reports what became of the output.
 func (o *output) report(src *recording.Source, r *Report) {
 	d := src.Damage() // with what was met on the way
-	r.Warnings, r.Lost = d.Warnings, d.Lost
+	r.Warnings, r.Lost = append([]storage.Warning{}, d.Warnings...), d.Lost
 	if o.Counts != nil {
 		o.plan.describe(r, src.Info, o.Counts)
 	}
@@ -217,6 +221,7 @@ func (o *output) report(src *recording.Source, r *Report) {
 		r.Source.Messages += c.Read
 		r.Sink.Messages += c.Written
 	}
+	r.DryRun = o.share > 0
 	if r.Share = o.share; len(o.files) > 0 || o.job.DryRun {
 		r.Sink.Size = o.size
 	}
@@ -352,6 +357,7 @@ func (o *output) checkCounts(src *recording.Source) error {
 // become CDR the distribution whose types they have now.
 func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptions {
 	o := job.Write
+	o.Sequence = job.SourceFormat.Sequence
 	if o.Memory == 0 {
 		o.Memory = memory
 	}

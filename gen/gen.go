@@ -1,13 +1,13 @@
-// Package gen writes programs that read messages: from definitions it makes C++ or Python
+// Package gen writes programs that read messages: from definitions it makes C++
 // with a struct for each type, and what loads it from the bytes of a message.
 //
-//	definitions of topics -> a model: each type once, in the order of use -> files of one language
+//	definitions of topics -> a model: each type once, in the order of use -> files
 //
 // The output depends on the input alone. What the generated code has in common for all types is
-// in the folder of each language, as files that are copied.
+// in the folder cpp, as files that are copied.
 //
 // A type appears once, whatever number of topics and types use it. Two definitions of one name
-// become two types; the second has a number behind its name. Names that a language does not
+// become two types; the second has a number behind its name. Names that C++ does not
 // allow get an underscore at their end.
 package gen
 
@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/bagconv/bagconv/internal/schema/measure"
 
 	"github.com/bagconv/bagconv/schema"
 )
@@ -39,9 +41,6 @@ type File struct {
 	Text []byte
 }
 
-// Languages lists the languages, by the names that Generate takes.
-func Languages() []string { return []string{"cpp", "python"} }
-
 // Check reports whether code can be written for the type of a topic: nil, or an error that wraps
 // ErrUnsupported.
 func Check(t *Topic) error {
@@ -49,19 +48,13 @@ func Check(t *Topic) error {
 	return err
 }
 
-// Generate writes the code of one language. The error wraps ErrUnsupported if Check refuses a topic.
-func Generate(language string, in *Input) ([]File, error) {
+// Generate writes the code. The error wraps ErrUnsupported if Check refuses a topic.
+func Generate(in *Input) ([]File, error) {
 	m, err := newModel(in)
 	if err != nil {
 		return nil, err
 	}
-	switch language {
-	case "cpp":
-		return writeCPP(m)
-	case "python":
-		return writePython(m)
-	}
-	return nil, fmt.Errorf("no code is generated in %q", language)
+	return writeCPP(m)
 }
 
 // ErrUnsupported is wrapped by errors about types for which no code can be written.
@@ -108,7 +101,7 @@ type topic struct {
 
 func newModel(in *Input) (*model, error) {
 	m := &model{made: in.Made, known: map[typeKey]*messageType{}, byName: map[string][]*messageType{}}
-	var measure schema.Measure
+	var measure measure.Measure
 	for _, t := range in.Topics {
 		if what := idlOnly(t.Message); t.Encoding == "cdr" && what != "" {
 			return nil, fmt.Errorf("%s, which only IDL has: convert the recording to db3 or a bag and generate code from that: %w", what, ErrUnsupported)
@@ -135,7 +128,7 @@ func (m *model) has(name, recorded string, typ *messageType) bool {
 }
 
 // add returns the type of a message, which it adds with all that it uses.
-func (m *model) add(msg *schema.Message, ros1 bool, measure *schema.Measure) (*messageType, error) {
+func (m *model) add(msg *schema.Message, ros1 bool, measure *measure.Measure) (*messageType, error) {
 	key := typeKey{msg, ros1}
 	if t := m.known[key]; t != nil {
 		return t, nil
@@ -179,17 +172,6 @@ func (m *model) add(msg *schema.Message, ros1 bool, measure *schema.Measure) (*m
 	m.byName[msg.Name] = append(m.byName[msg.Name], t)
 	m.types = append(m.types, t)
 	return t, nil
-}
-
-// leastOf is how many bytes an element of field i takes at least.
-func (t *messageType) leastOf(i int) int {
-	switch k := t.Fields[i].Type.Kind; {
-	case t.uses[i] != nil:
-		return t.uses[i].least
-	case k.Size() > 0:
-		return k.Size()
-	}
-	return 4
 }
 
 // nameParts returns the package of a type and its name in it: sensor_msgs and Imu of

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
 // parsed returns a type of texts by name, in ROS 1 unless the name has /msg/.
@@ -26,9 +26,9 @@ func parsed(t *testing.T, name string, texts map[string]string) *schema.Message 
 }
 
 // file returns the text of one file of the code of an input.
-func file(t *testing.T, language, name string, in *Input) string {
+func file(t *testing.T, name string, in *Input) string {
 	t.Helper()
-	files, err := Generate(language, in)
+	files, err := Generate(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestNames(t *testing.T) {
 		{Name: "/new", Type: "a/T", Encoding: "ros1", Message: parsed(t, "a/T", texts)},
 		{Name: "/new/", Type: "a/T", Encoding: "ros1", Message: parsed(t, "a/T", texts)},
 	}}
-	types := file(t, "cpp", "types.h", in)
+	types := file(t, "types.h", in)
 	for _, want := range []string{
 		"std::int32_t class_ = 0;", "std::int32_t class_2 = 0;", "::types::b::T T_2;", "::types::a::T2 x_y;", "std::uint8_t x_y_2 = 0;",
 		"constexpr std::uint8_t X = 1;", "constexpr std::uint8_t NULL_ = 2;", "constexpr std::uint8_t x_y_3 = 3;",
@@ -67,7 +67,7 @@ func TestNames(t *testing.T) {
 	if n := strings.Count(types, "struct T {"); n != 2 {
 		t.Errorf("a/T and b/T are %d structs", n)
 	}
-	structure := file(t, "cpp", "structure.h", in)
+	structure := file(t, "structure.h", in)
 	for _, want := range []string{"namespace new_ {", "namespace new_2 {", "using T = ::types::a::T;", "using T_2 = ::types::b::T;"} {
 		if !strings.Contains(structure, want) {
 			t.Errorf("structure.h lacks %q:\n%s", want, structure)
@@ -83,11 +83,11 @@ func TestTwoDefinitions(t *testing.T) {
 		{Name: "/b", Type: "a/T", Encoding: "ros1", Message: parsed(t, "a/T", new)},
 		{Name: "/c", Type: "a/T", Encoding: "ros1", Message: parsed(t, "a/T", old)},
 	}}
-	structure := file(t, "cpp", "structure.h", in)
+	structure := file(t, "structure.h", in)
 	if strings.Count(structure, "using T = ::types::a::T;") != 2 || strings.Count(structure, "using T = ::types::a::T_2;") != 1 {
 		t.Error(structure)
 	}
-	if types := file(t, "cpp", "types.h", in); strings.Count(types, "struct ") != 2 {
+	if types := file(t, "types.h", in); strings.Count(types, "struct ") != 2 {
 		t.Error(types)
 	}
 }
@@ -105,7 +105,7 @@ func TestRuns(t *testing.T) {
 		{"uint8[] s", ""},
 	} {
 		m := parsed(t, "a/T", map[string]string{"a/T": c.text})
-		code := file(t, "cpp", "types.cpp", &Input{Topics: []Topic{{Type: "a/T", Encoding: "ros1", Message: m}}})
+		code := file(t, "types.cpp", &Input{Topics: []Topic{{Type: "a/T", Encoding: "ros1", Message: m}}})
 		if c.want == "" && strings.Contains(code, ".Run(") || !strings.Contains(code, c.want) {
 			t.Errorf("%q lacks %q:\n%s", c.text, c.want, code)
 		}
@@ -170,28 +170,23 @@ func TestRefused(t *testing.T) {
 	if err := Check(&Topic{Type: "a/T", Encoding: "cdr", Message: &schema.Message{Name: "a/T", Extensibility: schema.Final, Fields: []schema.Field{inner(schema.Final)}}}); err != nil {
 		t.Error(err)
 	}
-	if _, err := Generate("fortran", &Input{}); err == nil {
-		t.Error("there is no Fortran")
-	}
 }
 
 // TestDeterministic: the same input makes the same files.
 func TestDeterministic(t *testing.T) {
 	texts := map[string]string{"a/T": "a/U u\nb/U v\nb/U[] w\n", "a/U": "int8 x", "b/U": "a/U x\nstring[] y"}
-	for _, language := range Languages() {
-		var first []File
-		for range 5 {
-			files, err := Generate(language, &Input{Made: "test", Topics: []Topic{{Name: "/a", Type: "a/T", Encoding: "ros1", Message: parsed(t, "a/T", texts)}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if first == nil {
-				first = files
-			}
-			for i := range files {
-				if files[i].Name != first[i].Name || !bytes.Equal(files[i].Text, first[i].Text) {
-					t.Errorf("%s: %s differs", language, files[i].Name)
-				}
+	var first []File
+	for range 5 {
+		files, err := Generate(&Input{Made: "test", Topics: []Topic{{Name: "/a", Type: "a/T", Encoding: "ros1", Message: parsed(t, "a/T", texts)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = files
+		}
+		for i := range files {
+			if files[i].Name != first[i].Name || !bytes.Equal(files[i].Text, first[i].Text) {
+				t.Errorf("%s differs", files[i].Name)
 			}
 		}
 	}
@@ -200,41 +195,14 @@ func TestDeterministic(t *testing.T) {
 // TestOddLetters: names with letters that no source code may have, such as a byte order mark.
 func TestOddLetters(t *testing.T) {
 	texts := map[string]string{"a\ufeff/T\u202e": "int32 x\ufeff\nstring S\ufeff=a\ufeffb\nfloat32 N\ufeff=nan"}
-	for _, language := range Languages() {
-		in := &Input{Made: "test", Topics: []Topic{{Name: "/\ufeffa", Type: "a\ufeff/T\u202e", Encoding: "ros1", Message: parsed(t, "a\ufeff/T\u202e", texts)}}}
-		files, err := Generate(language, in)
-		if err != nil {
-			t.Errorf("%s: %v", language, err)
-		}
-		for _, f := range files {
-			if strings.ContainsAny(string(f.Text), "\ufeff\u202e") {
-				t.Errorf("%s: %s has such a letter", language, f.Name)
-			}
-		}
+	in := &Input{Made: "test", Topics: []Topic{{Name: "/\ufeffa", Type: "a\ufeff/T\u202e", Encoding: "ros1", Message: parsed(t, "a\ufeff/T\u202e", texts)}}}
+	files, err := Generate(in)
+	if err != nil {
+		t.Error(err)
 	}
-}
-
-// TestPythonTypes: which types have a fixed size, and of which layout.
-func TestPythonTypes(t *testing.T) {
-	texts := map[string]string{
-		"a/T": "P[] p\nQ[2] q\nE[] e\nint32 lambda\nbool[3] b\nstring[2] s\nint8 TYPE=1\nfloat32 N=inf\ntime[] t",
-		"a/P": "float64 x\nfloat64[2] y", "a/Q": "int8 class\nP p", "a/E": "",
-	}
-	code := file(t, "python", "messages.py", &Input{Made: "test", Topics: []Topic{
-		{Name: "/a", Type: "a/T", Encoding: "ros1", Message: parsed(t, "a/T", texts)},
-	}})
-	for _, want := range []string{
-		"DTYPE = _np.dtype([(\"x\", \"<f8\"), (\"y\", \"<f8\", (2,))])\n    _ALIGN = 8",
-		"DTYPE = _np.dtype([(\"class\", \"<i1\"), (\"p\", a_P.DTYPE)])\n    _ALIGN = 0",
-		"NAMES = {\"class_\": \"class\"}", "NAMES = {\"lambda_\": \"lambda\"}", "KINDS = {\"lambda_\": \"i4\"}",
-		"m.p = r.records(a_P, r.count(24))", "m.q = r.records(a_Q, 2)", "m.e = r.list(r.count(0), a_E._read)", "m.b = r.numbers(\"?\", 3)",
-		"m.s = r.list(2, _Reader.string)", "m.t = r.records(ROSTime, r.count(8))", "TYPE_ = 1", "N = float(\"+Inf\")", "\"/a\": [a_T],",
-	} {
-		if !strings.Contains(code, want) {
-			t.Errorf("messages.py lacks %q", want)
+	for _, f := range files {
+		if strings.ContainsAny(string(f.Text), "\ufeff\u202e") {
+			t.Errorf("%s has such a letter", f.Name)
 		}
-	}
-	if t.Failed() {
-		t.Log(code[strings.Index(code, "class a_"):])
 	}
 }

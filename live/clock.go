@@ -3,6 +3,8 @@ package live
 import (
 	"context"
 	"math"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -171,13 +173,36 @@ func (c *Clock) note(topic string, d time.Duration) {
 	c.lateness.add(d)
 }
 
-// Late returns by how much messages were sent after they were due: all of them, and those of each topic.
-func (c *Clock) Late() (all Lateness, topics map[string]Lateness) {
+// A Played is what became of a recording that was played. docs/json.md describes its JSON.
+type Played struct {
+	P99    time.Duration `json:"late_p99_ns,string"` // 99 of 100 messages were sent within this time after they were due
+	Most   time.Duration `json:"late_max_ns,string"` // and all of them
+	Topics []PlayedTopic `json:"topics"`             // by name
+
+	// What the player knows, as it is when all connections are closed.
+	Passes          int      `json:"passes,omitempty"`           // how often the recording was played, also from where a viewer has sought
+	LostConnections []string `json:"lost_connections,omitempty"` // that ended before the recording did
+	Problems        []string `json:"problems,omitempty"`         // of subscribers, and of the server
+}
+
+// A PlayedTopic is a topic of it.
+type PlayedTopic struct {
+	Name     string        `json:"name"`
+	Messages int64         `json:"messages"` // that were sent
+	P99      time.Duration `json:"late_p99_ns,string"`
+	Most     time.Duration `json:"late_max_ns,string"`
+	Early    int64         `json:"before_subscriber,omitempty"` // messages that were sent before the topic had a subscriber
+}
+
+// Played returns by how much messages were sent after they were due. early has the messages of each topic that were
+// sent before it had a subscriber.
+func (c *Clock) Played(early map[string]int64) *Played {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	topics = map[string]Lateness{}
+	p := &Played{P99: c.lateness.P99(), Most: c.lateness.Most, Topics: []PlayedTopic{}}
 	for name, l := range c.topics {
-		topics[name] = *l
+		p.Topics = append(p.Topics, PlayedTopic{name, l.Messages, l.P99(), l.Most, early[name]})
 	}
-	return c.lateness, topics
+	slices.SortFunc(p.Topics, func(a, b PlayedTopic) int { return strings.Compare(a.Name, b.Name) })
+	return p
 }

@@ -12,10 +12,10 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
 	"github.com/bagconv/bagconv/schema/rosidl"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
 // files lists the recordings with a suffix.

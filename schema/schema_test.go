@@ -4,9 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/schema/facts"
+
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
 func parse(t *testing.T, name, text string, d rosmsg.Dialect, distro string) *schema.Message {
@@ -123,7 +125,7 @@ func BenchmarkParse(b *testing.B) {
 // TestLayout: what changes how bytes are read changes the fingerprint, and nothing else does.
 func TestLayout(t *testing.T) {
 	layout := func(text string) string {
-		return schema.Layout(parse(t, "p/msg/T", strings.ReplaceAll(text, "|", "\n"), rosmsg.ROS2, "humble"))
+		return facts.Layout(parse(t, "p/msg/T", strings.ReplaceAll(text, "|", "\n"), rosmsg.ROS2, "humble"))
 	}
 	for _, c := range []struct {
 		a, b string

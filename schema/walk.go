@@ -22,20 +22,6 @@ func Dependencies(m *Message) []*Message {
 	return deps
 }
 
-// Any reports whether a message, or one that it uses, is what is asked for.
-func Any(m *Message, is func(*Message) bool) bool {
-	seen := map[*Message]bool{}
-	var look func(*Message) bool
-	look = func(m *Message) bool {
-		if m == nil || seen[m] {
-			return false
-		}
-		seen[m] = true
-		return is(m) || slices.ContainsFunc(m.Fields, func(f Field) bool { return look(f.Type.Message) })
-	}
-	return look(m)
-}
-
 // Ambiguous returns a name that two different types in the graph of m have, and
 // "" if there is none. No text or hash can describe a graph that has one. The
 // parsers never return such a graph; one that is put together may be.

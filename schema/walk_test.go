@@ -3,8 +3,8 @@ package schema_test
 import (
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
 // doubled returns p/msg/T with std_msgs/Header in it twice, as two objects: alone

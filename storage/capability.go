@@ -1,6 +1,9 @@
 package storage
 
-import "context"
+import (
+	"context"
+	"unsafe"
+)
 
 // The interfaces of this file, Querier, SectionLister, ExtraReader, ExtraWriter and Appender are optional. ReaderCapabilities and
 // WriterCapabilities are the one place where they are probed. The plain path
@@ -64,10 +67,27 @@ type Batch struct {
 	Buf      []byte // the bytes that Data points into; grown by ReadBlock and kept
 	Scratch  []byte // second buffer of ReadBlock, for bytes before decompression
 
+	// File is the file in which Buf lies from At on, byte by byte, as long as Messages are valid. "": it lies in no
+	// file, such as after decompression. A ReadBlock may set it; who uses the Batch again clears it first.
+	File string
+	At   int64
+
 	// Stored is what a BlockCopier of the same format needs to write the block as
 	// it is stored, together with Scratch; nil when that cannot be. It is valid as
 	// long as Messages.
 	Stored any
+}
+
+// PlaceOf returns where data lies in a file; file is "" if it does not, or is no part of Buf.
+func (b *Batch) PlaceOf(data []byte) (file string, offset int64) {
+	if b.File == "" || len(data) == 0 || len(b.Buf) == 0 {
+		return "", 0
+	}
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(data))) - uintptr(unsafe.Pointer(unsafe.SliceData(b.Buf)))
+	if at > uintptr(len(b.Buf)-1) || uintptr(len(data)) > uintptr(len(b.Buf))-at {
+		return "", 0
+	}
+	return b.File, b.At + int64(at)
 }
 
 // Grow returns a slice of length n that reuses buf's memory if it can. The
@@ -150,6 +170,13 @@ type PartWriter interface {
 	GoOn()
 }
 
+// A PlaceWriter may write where a message lies instead of its bytes.
+type PlaceWriter interface {
+	// WriteAt is Write of a message whose Data lies in a file at an offset, as it is but for values of fixed size
+	// that a conversion has changed.
+	WriteAt(m *Message, file string, offset int64) error
+}
+
 // A SummedBlock is a PendingBlock that knows the sum of its bytes.
 type SummedBlock interface {
 	PendingBlock
@@ -166,6 +193,24 @@ type FileLister interface {
 	Files() []string
 }
 
+// A LossLister is a Writer that looks inside messages, such as that of an export: it may have to leave some out, or
+// values of them.
+type LossLister interface {
+	// Losses lists what was lost of the topics, in their order. It is called when all blocks have been appended.
+	Losses() []WriterLoss
+}
+
+// A WriterLoss is a loss that a Writer has found itself.
+type WriterLoss struct {
+	Topic    TopicID
+	Code     string // short and stable, as in convert.Loss
+	Messages int64
+	Message  string
+	LeftOut  bool // the messages are not in the output; else values of them are lost or changed
+	ByDesign bool // the format has no place for it by its nature
+	Note     bool // nothing is lost: it is a decision worth knowing
+}
+
 // ReaderCaps are the optional interfaces of a Reader, nil if not implemented.
 type ReaderCaps struct {
 	Blocks BlockReader
@@ -179,6 +224,7 @@ type ReaderCaps struct {
 // ReaderCapabilities probes r.
 func ReaderCapabilities(r Reader) ReaderCaps {
 	var c ReaderCaps
+	r = reader(r)
 	c.Blocks, _ = r.(BlockReader)
 	c.Times, _ = r.(BlockTimer)
 	c.Query, _ = r.(Querier)
@@ -196,6 +242,8 @@ type WriterCaps struct {
 	Extras ExtraWriter
 	Points Checkpointer
 	Parts  PartWriter
+	Losses LossLister
+	Places PlaceWriter
 	Append Appender // set with WriteOptions.Append alone
 }
 
@@ -208,6 +256,8 @@ func WriterCapabilities(w Writer) WriterCaps {
 	c.Extras, _ = w.(ExtraWriter)
 	c.Points, _ = w.(Checkpointer)
 	c.Parts, _ = w.(PartWriter)
+	c.Losses, _ = w.(LossLister)
+	c.Places, _ = w.(PlaceWriter)
 	if a, ok := w.(Appender); ok && a.Topics() != nil {
 		c.Append = a
 	}

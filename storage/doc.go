@@ -16,6 +16,11 @@
 //		}
 //	}
 //
+// A [Registry] opens a recording of any of its formats as a [Recording], which has loops over messages:
+//
+//	r, err := formats.Open(ctx, "drive", storage.ReadOptions{})
+//	for m, err := range r.Messages(ctx) { ... }
+//
 // # Words
 //
 // Each has one meaning, here and in messages, docs and names:

@@ -29,7 +29,8 @@ type Format struct {
 	// addresses.
 	Live bool
 
-	// Native is the encoding of its messages: what others are converted to.
+	// Native is the encoding of its messages: what others are converted to. "": it has no
+	// encoding of its own, and takes all messages as they are.
 	Native string
 
 	// Carries reports whether the format also keeps messages and definitions of other
@@ -115,8 +116,8 @@ type Format struct {
 	MaxMessage int64
 
 	// Open opens a recording for reading. It never writes to the source or
-	// beside it. ctx bounds the call and all later reading. A format without Open is
-	// known by name only, so that its files are refused by name: it has Identify.
+	// beside it. ctx bounds the call and all later reading. A format without Open
+	// is only written, or known by name; its files are refused by name: it has Identify.
 	Open func(ctx context.Context, path string, o ReadOptions) (Reader, error)
 
 	// Files lists the files of the recording at path, by its index and their names, and
@@ -313,6 +314,9 @@ type WriteOptions struct {
 	Append bool
 	NoSync bool // do not wait for the disk: a power cut soon after may lose the output
 	FS     FS   // where files are; nil: the operating system's
+
+	// Sequence is set if Message.Sequence of what is written has a meaning.
+	Sequence bool
 
 	// Metadata is recording-level metadata to be kept if the format has a
 	// place for it (rosbag2: custom_data, ros_distro). See Info.Metadata.

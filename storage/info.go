@@ -1,8 +1,11 @@
 package storage
 
 import (
+	"bytes"
+	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 )
 
 // Info describes a recording, as it was found when it was opened.
@@ -61,6 +64,37 @@ func (i *Info) Clone() *Info {
 // case and without spaces: "index", "chunks".
 type Fact struct{ Key, Value string }
 
+// Facts are, in JSON, an object with its keys in their order. A key that is there again has its number after it.
+type Facts []Fact
+
+// MarshalJSON returns the object.
+func (f Facts) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	seen := map[string]int{}
+	b.WriteByte('{')
+	for i, x := range f {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if seen[x.Key]++; seen[x.Key] > 1 {
+			x.Key += "#" + strconv.Itoa(seen[x.Key])
+		}
+		for k, text := range []string{x.Key, x.Value} {
+			if k > 0 {
+				b.WriteByte(':')
+			}
+			if err := enc.Encode(text); err != nil {
+				return nil, err
+			}
+			b.Truncate(b.Len() - 1) // the end of the line
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
 // Damage is the oddities and damage of a recording, and what is lost by them.
 type Damage struct {
 	Warnings []Warning // in the order of offset
@@ -70,11 +104,11 @@ type Damage struct {
 // Lost is what damage has cost, as far as the recording itself shows: by a header,
 // an index or the size that a file should have. The zero value is nothing.
 type Lost struct {
-	Bytes     int64 // that were skipped, or that a file should have and does not
-	Blocks    int64 // chunks or pages that miss something
-	Messages  int64 // that a header or an index counts and that cannot be read
-	Duration  int64 // ns of the recording in which no message is left: at its ends, or between two parts
-	Uncounted bool  // more messages than these are or may be missing, and nothing counts them
+	Bytes     int64 `json:"bytes"`              // that were skipped, or that a file should have and does not
+	Blocks    int64 `json:"blocks"`             // chunks or pages that miss something
+	Messages  int64 `json:"messages"`           // that a header or an index counts and that cannot be read
+	Uncounted bool  `json:"uncounted"`          // more messages than these are or may be missing, and nothing counts them
+	Duration  int64 `json:"duration_ns,string"` // of the recording in which no message is left: at its ends, or between two parts
 }
 
 // Add adds what was lost in another place.
@@ -100,9 +134,20 @@ const CodeOnePart = "one-part"
 // A Warning is about what is odd or damaged in a file. Its Message reads well
 // after the path: lower case, with numbers, and the next step if there is one.
 type Warning struct {
-	Code    string // stable and short: "truncated", "unindexed"; listed in docs/formats
-	Message string
-	Hint    string // what to do, as a sentence without a full stop; "" when there is nothing to do
-	Offset  int64  // byte offset in the file, -1 when it has none
-	Damage  bool   // something is or may be missing: a conversion exits with status 3
+	Code    string `json:"code"` // stable and short: "truncated", "unindexed"; listed in docs/formats
+	Message string `json:"message"`
+	Hint    string `json:"-"`      // what to do, as a sentence without a full stop; "" when there is nothing to do
+	Offset  Known  `json:"offset"` // byte offset in the file, -1 when it has none
+	Damage  bool   `json:"damage"` // something is or may be missing: a conversion exits with status 3
+}
+
+// A Known is a number that is -1 when it is not known or there is none. In JSON that is null.
+type Known int64
+
+// MarshalJSON returns the number, or null.
+func (n Known) MarshalJSON() ([]byte, error) {
+	if n < 0 {
+		return []byte("null"), nil
+	}
+	return strconv.AppendInt(nil, int64(n), 10), nil
 }

@@ -36,18 +36,14 @@ type Schema struct {
 	Data     []byte // text, empty for a type without fields, or a serialized FileDescriptorSet for "protobuf"; must not be changed
 }
 
-// Keys of Topic.Metadata that more than one format understands.
+// Keys of Topic.Metadata that more than one format understands. Conversions add others, for the way back:
+// docs/mapping.md has them.
 const (
 	MetaCallerID  = "callerid"              // name of the publishing ROS 1 node
 	MetaCallerIDs = "callerids"             // the publishers that were joined into this topic, comma separated
 	MetaLatching  = "latching"              // "1" for a latched ROS 1 publisher, "0" otherwise
 	MetaMD5Sum    = "md5sum"                // ROS 1 md5sum of the type, 32 hex digits, or "*"
-	MetaROS1Type  = "ros1_type"             // the type name that the topic had in a ROS 1 bag, when it differs
-	MetaROS2Type  = "ros2_type"             // the type name that the topic had in ROS 2, when it differs from the usual one
 	MetaTypeHash  = "type_description_hash" // "RIHS01_<64 hex>"
-	MetaProtoType = "protobuf_type"         // the full name of the protobuf message that a ROS type was made from
-	MetaProtoDesc = "protobuf_descriptor"   // its FileDescriptorSet: serialized, gzip, base64
-	MetaHeaderSeq = "header_seq"            // "sequence": Message.Sequence is the Header.seq that the messages had in ROS 1
 )
 
 // Keys of Info.Metadata and WriteOptions.Metadata that more than one format

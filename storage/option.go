@@ -19,20 +19,22 @@ const (
 	OptionInteger  OptionKind = "integer"  // "9", 0 or more
 	OptionSize     OptionKind = "size"     // bytes, above 0: "1000", "768K" and "4M" (times 1024), "4MB" (times 1000)
 	OptionDuration OptionKind = "duration" // above 0: "60s", "1m30s"
+	OptionSwitch   OptionKind = "switch"   // "true" or "false", the default
 	OptionText     OptionKind = "text"     // any text that Create accepts
+	OptionFile     OptionKind = "file"     // the text of a file, which the program's flag names
 )
 
 // An Option is what can be chosen of an output of a format. The program has a flag for
 // each.
 type Option struct {
-	Name   string // "chunk-size"
-	Kind   OptionKind
-	Values []string // of a choice, the default first
-	Help   string   // what it does, as part of a sentence
+	Name   string     `json:"name"` // "chunk-size"
+	Kind   OptionKind `json:"kind"`
+	Values []string   `json:"values"` // of a choice, the default first
+	Help   string     `json:"help"`   // what it does, as part of a sentence
 
 	// Asked is set if an output has the default unless another value is asked for, whatever
 	// a source of the same format has.
-	Asked bool
+	Asked bool `json:"-"`
 }
 
 // The options that WriteOptions has fields for, and usual ones in WriteOptions.Values.
@@ -167,6 +169,10 @@ func (o *Option) parse(value string) (int64, error) {
 	case OptionChoice:
 		if !slices.Contains(o.Values, value) {
 			return wrong("it is one of: "+strings.Join(o.Values, ", "), "unknown value %q", value)
+		}
+	case OptionSwitch:
+		if _, err := strconv.ParseBool(value); err != nil {
+			return wrong("it is true or false", "unknown value %q", value)
 		}
 	case OptionInteger:
 		n, err := strconv.ParseInt(value, 10, 32)

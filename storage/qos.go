@@ -16,10 +16,6 @@ var (
 	LivelinessNames  = []string{"system_default", "automatic", "manual_by_node", "manual_by_topic", "unknown", "best_available"}
 )
 
-// QoSDefault is the profile of ROS 2 for publishers that ask for no other (rmw,
-// rmw_qos_profile_default).
-var QoSDefault = QoS{History: HistoryKeepLast, Depth: 10, Reliability: ReliabilityReliable, Durability: DurabilityVolatile}
-
 // qosWords are values that name their policy by themselves.
 var qosWords = map[string]string{
 	"keep_last": "history", "keep_all": "history", "reliable": "reliability", "best_effort": "reliability",
@@ -87,41 +83,6 @@ func parseQoSDuration(value string) (QoSDuration, error) {
 		err = strconv.ErrRange
 	}
 	return QoSDuration{uint64(d / time.Second), uint64(d % time.Second)}, err
-}
-
-// QoSDifference returns the first policy in which profiles differ that players ask to be
-// the same, with its values: "reliability: reliable, best_effort"; "" if there is none. A
-// player offers the recorded profile only if publishers have agreed on all but the history and
-// the lifespan. Source: ros2/rosbag2 rosbag2_transport/src/rosbag2_transport/qos.cpp.
-func QoSDifference(list []QoS) string {
-	for _, p := range []struct {
-		name string
-		text func(*QoS) string
-	}{
-		{"reliability", func(q *QoS) string { return nameOf(uint8(q.Reliability), ReliabilityNames) }},
-		{"durability", func(q *QoS) string { return nameOf(uint8(q.Durability), DurabilityNames) }},
-		{"deadline", func(q *QoS) string { return q.Deadline.String() }},
-		{"liveliness", func(q *QoS) string { return nameOf(uint8(q.Liveliness), LivelinessNames) }},
-		{"liveliness lease duration", func(q *QoS) string { return q.Lease.String() }},
-	} {
-		var values []string
-		for i := range list {
-			if v := p.text(&list[i]); !slices.Contains(values, v) {
-				values = append(values, v)
-			}
-		}
-		if len(values) > 1 {
-			return p.name + ": " + strings.Join(values, ", ")
-		}
-	}
-	return ""
-}
-
-func nameOf(n uint8, names []string) string {
-	if int(n) < len(names) {
-		return names[n]
-	}
-	return strconv.Itoa(int(n))
 }
 
 // String returns the duration as Set takes it; that of 0 is not specified.

@@ -6,7 +6,7 @@ import (
 )
 
 func TestQoSSet(t *testing.T) {
-	q := QoSDefault
+	q := QoS{History: HistoryKeepLast, Depth: 10, Reliability: ReliabilityReliable, Durability: DurabilityVolatile}
 	for _, text := range strings.Split("best_effort,transient_local,keep_all,depth=7,deadline=1.5s,lifespan=infinite,liveliness=manual_by_topic,liveliness_lease_duration=1ms,avoid_ros_namespace_conventions=true", ",") {
 		if err := q.Set(text); err != nil {
 			t.Error(err)
@@ -24,25 +24,5 @@ func TestQoSSet(t *testing.T) {
 	}
 	if err := q.Set("history=unknown"); err != nil || q.History != HistoryUnknown {
 		t.Error(err)
-	}
-}
-
-func TestQoSDifference(t *testing.T) {
-	a, b := QoSDefault, QoSDefault
-	b.History, b.Lifespan, b.Depth = HistoryUnknown, QoSInfinite, 0
-	if d := QoSDifference([]QoS{a, b}); d != "" {
-		t.Errorf("history and lifespan may differ: %q", d)
-	}
-	b.Durability = DurabilityTransientLocal
-	if d := QoSDifference([]QoS{a, b, a}); d != "durability: volatile, transient_local" {
-		t.Errorf("%q", d)
-	}
-	b = a
-	b.Deadline = QoSDuration{0, 2e6}
-	if d := QoSDifference([]QoS{a, b}); d != "deadline: unspecified, 2ms" {
-		t.Errorf("%q", d)
-	}
-	if QoSDifference(nil) != "" {
-		t.Error("no profile")
 	}
 }

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,8 @@ import (
 type Registry struct {
 	formats []*Format
 	known   []*Format // formats, and those without Open
+	written []*Format // those of known that have Create
+	locator Locator   // nil: names are files of the operating system
 }
 
 // NewRegistry returns a registry of the given formats. It panics if one lacks what
@@ -41,11 +42,23 @@ func NewRegistry(formats ...*Format) *Registry {
 		}
 	}
 	r.known = slices.Concat(r.formats, nameOnly)
+	r.written = slices.DeleteFunc(slices.Clone(r.known), func(f *Format) bool { return f.Create == nil })
 	return r
 }
 
-// Formats returns the formats in order. The slice must not be changed.
+// And returns a registry of the same formats, and of these after them, which finds names as r does.
+func (r *Registry) And(formats ...*Format) *Registry {
+	other := NewRegistry(append(slices.Clone(r.known), formats...)...)
+	other.locator = r.locator
+	return other
+}
+
+// Formats returns the formats that can be read, in order. The slice must not be changed.
 func (r *Registry) Formats() []*Format { return r.formats }
+
+// Writable returns the formats that can be written, in order; those that are only written come last. The slice must
+// not be changed.
+func (r *Registry) Writable() []*Format { return r.written }
 
 // Listings returns those of all formats, each name once.
 func (r *Registry) Listings() (list []Listing) {
@@ -57,13 +70,13 @@ func (r *Registry) Listings() (list []Listing) {
 	return list
 }
 
-// Lookup returns the format of that name or alias, in any case and also written as an ending, such
+// Lookup returns the format of that name or alias that can be read or written, in any case and also written as an ending, such
 // as .MCAP. It returns nil for an unknown name; a caller that takes names from outside must check
 // before it uses the result.
 func (r *Registry) Lookup(name string) *Format {
 	name = strings.ToLower(strings.TrimPrefix(name, "."))
-	for _, f := range r.formats {
-		if f.Name == name || slices.Contains(f.Aliases, name) {
+	for _, f := range r.known {
+		if (f.Open != nil || f.Create != nil) && (f.Name == name || slices.Contains(f.Aliases, name)) {
 			return f
 		}
 	}
@@ -107,16 +120,6 @@ func (r *Registry) DetectIn(fsys FS, path string) (*Format, error) {
 		return nil, err
 	}
 	return nil, fmt.Errorf("%s: %w", path, ErrUnknownFormat)
-}
-
-// Open opens the recording at path, whatever its format: DetectIn, and the Open of
-// the format found, which Info.Format names.
-func (r *Registry) Open(ctx context.Context, path string, o ReadOptions) (Reader, error) {
-	f, err := r.DetectIn(o.FS, path)
-	if err != nil {
-		return nil, err
-	}
-	return f.Open(ctx, path, o)
 }
 
 // readHead returns the first SniffLen bytes of a file, nil for a folder.

@@ -29,30 +29,30 @@ const (
 
 // A Section is one piece of a recording, or bytes that are none.
 type Section struct {
-	File   string // path of the file that it lies in
-	Kind   string // what the documents of the format call it, such as CHUNK; "" for bytes that are not sections
-	Offset int64  // first byte in the file; -1 if it has no place of its own
-	Size   int64  // bytes that the file has of it
-	Data   int64  // bytes after its header, as the header states them; -1 if it states none
+	File   string `json:"file"`   // path of the file that it lies in
+	Kind   string `json:"kind"`   // what the documents of the format call it, such as CHUNK; "" for bytes that are not sections
+	Offset Known  `json:"offset"` // first byte in the file; -1 if it has no place of its own
+	Size   int64  `json:"size"`   // bytes that the file has of it
+	Data   Known  `json:"data"`   // bytes after its header, as the header states them; -1 if it states none
 
-	Compression string // of Data; "" if the section has none
-	Raw         int64  // bytes of Data before compression, as stated; -1 if not known
+	Compression string `json:"compression,omitempty"` // of Data; "" if the section has none
+	Raw         Known  `json:"raw"`                   // bytes of Data before compression, as stated; -1 if not known
 
-	Messages   int64 // in it, or that it is about; -1 if not known
-	Start, End int64 // least and greatest LogTime of these, ns since 1970, when Timed
-	Timed      bool
+	Messages Known  `json:"messages"`        // in it, or that it is about; -1 if not known
+	Start    *int64 `json:"start_ns,string"` // least LogTime of these, ns since 1970; nil if it is not known, as the next
+	End      *int64 `json:"end_ns,string"`   // and the greatest
 
-	Fields []Fact // further fields, in the order of the file; a key may be there twice
-	Broken string // what is wrong with it, and where reading goes on; "" if nothing is
+	Fields Facts  `json:"fields"`           // further fields, in the order of the file; a key may be there twice
+	Broken string `json:"broken,omitempty"` // what is wrong with it, and where reading goes on; "" if nothing is
 }
 
 // NewSection returns a Section of size bytes in which nothing more is known.
 func NewSection(file, kind string, offset, size int64) Section {
-	return Section{File: file, Kind: kind, Offset: offset, Size: size, Data: -1, Raw: -1, Messages: -1}
+	return Section{File: file, Kind: kind, Offset: Known(offset), Size: size, Data: -1, Raw: -1, Messages: -1}
 }
 
 // Span sets the times of a section.
-func (s *Section) Span(start, end int64) { s.Start, s.End, s.Timed = start, end, true }
+func (s *Section) Span(start, end int64) { s.Start, s.End = &start, &end }
 
 // Add adds a field.
 func (s *Section) Add(key, value string) { s.Fields = append(s.Fields, Fact{key, value}) }

@@ -82,3 +82,24 @@ func TestError(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestPlaceOf: only what is a part of Buf, all of it, lies in the file.
+func TestPlaceOf(t *testing.T) {
+	b := Batch{Buf: make([]byte, 10, 20), File: "f", At: 100}
+	for _, c := range []struct {
+		data []byte
+		file string
+		at   int64
+	}{
+		{b.Buf, "f", 100}, {b.Buf[3:7], "f", 103}, {b.Buf[9:10:10], "f", 109}, {b.Buf[:11], "", 0}, {b.Buf[9:12], "", 0},
+		{b.Buf[10:12], "", 0}, {b.Buf[4:4], "", 0}, {nil, "", 0}, {make([]byte, 3), "", 0},
+	} {
+		if file, at := b.PlaceOf(c.data); file != c.file || at != c.at {
+			t.Errorf("%d bytes: %q at %d, want %q at %d", len(c.data), file, at, c.file, c.at)
+		}
+	}
+	b.File = ""
+	if file, _ := b.PlaceOf(b.Buf); file != "" {
+		t.Error("a place in no file")
+	}
+}

@@ -2,7 +2,10 @@
 // stores, which are read and written. docs/remote.md has what the URLs are, where credentials come from, and what
 // happens if something goes wrong.
 //
-//	files, end := urls.New(ctx, urls.Options{Listings: all.Registry().Listings()})
+// all.Open, and whatever takes the formats of all.Registry, makes one by itself for a name that is a URL. New makes one
+// with other limits, or for several recordings:
+//
+//	files, end := urls.New(ctx, urls.Options{Bandwidth: 10e6, Listings: all.Registry().Listings()})
 //	defer end()
 //	r, err := all.Open(ctx, "https://example.org/drive", storage.ReadOptions{FS: files})
 //
@@ -50,3 +53,20 @@ func New(ctx context.Context, o Options) (files storage.FS, end func()) {
 // password one in which a mark stands for these, so that neither is in an error, and files beside it have them too; and
 // else the URL. It refuses a URL that is no path, such as one with empty parts. The process keeps what was marked.
 func Name(url string) (string, error) { return remote.Name(url) }
+
+// Locate makes a file system of default limits for names of which some are URLs: it is the storage.Locator of
+// all.Registry.
+func Locate(ctx context.Context, listings []storage.Listing, names []string) (storage.Place, error) {
+	p, some := storage.Place{Names: make([]string, len(names))}, false
+	for i, name := range names {
+		var err error
+		if p.Names[i], err = Name(name); err != nil {
+			return p, err
+		}
+		some = some || iox.IsURL(p.Names[i])
+	}
+	if some {
+		p.FS, p.End = New(ctx, Options{Listings: listings})
+	}
+	return p, nil
+}

@@ -83,8 +83,34 @@ func toStore(t *testing.T, bucket string) {
 			t.Errorf("%s is a file of this machine", job.Sink)
 		}
 	}
-	if _, err := all.Open(t.Context(), bucket+"/o/x.bag", storage.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+	if n := count(t, nil, bucket+"/o/x.bag"); n != 636 { // all.Open has such a file system itself
+		t.Errorf("%d messages", n)
+	}
+	if _, err := convert.File(t.Context(), formats, source, bucket+"/o/y.mcap", convert.Job{}); err != nil {
+		t.Error(err)
+	}
+	if n := count(t, files, bucket+"/o/y.mcap"); n != 636 {
+		t.Errorf("%d messages", n)
+	}
+	plain := storage.NewRegistry(formats.Formats()...)
+	if _, err := plain.Open(t.Context(), bucket+"/o/x.bag", storage.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without such a file system: %v", err)
+	}
+}
+
+// TestLocate: names of this machine need no file system, a file: URL is one of them, and names that are no paths are refused.
+func TestLocate(t *testing.T) {
+	p, err := urls.Locate(t.Context(), nil, []string{"a.bag", "file:///b.bag"})
+	if err != nil || p.FS != nil || p.Names[0] != "a.bag" || p.Names[1] != filepath.FromSlash("/b.bag") {
+		t.Errorf("%+v %v", p, err)
+	}
+	p, err = urls.Locate(t.Context(), nil, []string{"a.bag", "https://example.org/b.bag?key=secret"})
+	if err != nil || p.FS == nil || p.Names[0] != "a.bag" || strings.Contains(p.Names[1], "secret") {
+		t.Fatalf("%+v %v", p, err)
+	}
+	p.End()
+	if _, err = urls.Locate(t.Context(), nil, []string{"https://example.org/a//b.bag"}); err == nil {
+		t.Error("a name with an empty part is taken")
 	}
 }
 

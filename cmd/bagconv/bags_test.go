@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/batch"
 )
 
 // TestBatchAllKilled: SIGKILL at ten operations of a batch over all recordings, each

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/convert/batch"
 	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )

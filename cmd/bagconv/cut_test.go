@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	bagconvert "github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"

@@ -239,16 +239,17 @@ func TestPlayNode(t *testing.T) {
 	in, out := filepath.Join(dir, "in.mcap"), filepath.Join(dir, "out.mcap")
 	convert(t, "../../testdata/demo.bag", in, "--encoding", "keep", "--no-sync")
 	want, n := sumsOf(t, in)
-	player := start(t, `ws://[^; ]+`, "play", in, "--to", "ws://127.0.0.1:0", "--paused", "--latch", "none")
-	recorder := startRecorder(t, node, player.address, out, len(want))
-	clients := startPeer(t, node, "testdata/referee/foxglove/client.mjs", player.address, fmt.Sprint(len(want)), fmt.Sprint(n))
+	server, address := startViewing(t, in, "--latch", "none")
+	recorder := startRecorder(t, node, address, out, len(want))
+	clients := startPeer(t, node, "testdata/referee/foxglove/client.mjs", address, fmt.Sprint(len(want)), fmt.Sprint(n))
 	for range 2 {
 		var got sums
 		if clients.line(t, &got); !reflect.DeepEqual(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
-	player.end(t, os.Interrupt)
+	time.Sleep(500 * time.Millisecond) // the recorder has begun before the clients, and has as much as they
+	server.end(t, os.Interrupt)
 	if err := recorder.Wait(); err != nil {
 		t.Error(err)
 	}
@@ -281,8 +282,8 @@ func TestPlaySimpleClient(t *testing.T) {
 	node := nodePeers(t)
 	in := "../../testdata/demo.record"
 	_, n := sumsOf(t, in)
-	player := start(t, `ws://[^; ]+`, "play", in, "--to", "ws://127.0.0.1:0", "--wait-for-subscribers", "--rate", "5")
-	client := exec.CommandContext(t.Context(), node, "testdata/referee/foxglove/example.cjs", "simple-client", player.address)
+	server, address := startViewing(t, in)
+	client := exec.CommandContext(t.Context(), node, "testdata/referee/foxglove/example.cjs", "simple-client", address)
 	stdout, err := client.StdoutPipe()
 	if err == nil {
 		err = client.Start()
@@ -304,5 +305,62 @@ func TestPlaySimpleClient(t *testing.T) {
 	if got != n {
 		t.Errorf("%d messages of %d", got, n)
 	}
-	player.end(t, os.Interrupt)
+	server.end(t, os.Interrupt)
+}
+
+// startViewing serves a recording, and returns the address at which viewers see it.
+func startViewing(t *testing.T, path string, args ...string) (p *process, address string) {
+	t.Helper()
+	p = start(t, `http://[^; ]+`, append([]string{"serve", path, "--listen", "127.0.0.1:0"}, args...)...)
+	return p, strings.Replace(p.address, "http://", "ws://", 1) + "ws/" + filepath.Base(path)
+}
+
+// TestPublishSDK: a server of PyPI's foxglove-sdk gets all that is played to it, as ROS 2 has it.
+func TestPublishSDK(t *testing.T) {
+	python := os.Getenv("BAGCONV_MCAP_PYTHON")
+	if python == "" || exec.Command(python, "-c", "import foxglove").Run() != nil {
+		missing(t, "PyPI's foxglove-sdk (set BAGCONV_MCAP_PYTHON to a python that has it)")
+	}
+	path := filepath.Join(t.TempDir(), "demo_ros2")
+	convert(t, "../../testdata/demo.bag", path, "--no-sync")
+	server := startPeer(t, python, "testdata/referee/foxglove/publish.py")
+	var port int
+	server.line(t, &port)
+	printed, err := exec.Command(binary, "play", "../../testdata/demo.bag", fmt.Sprintf("ws://127.0.0.1:%d", port), "--rate", "5", "--clock", "--latch", "none").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, printed)
+	}
+	var got map[string][5]any
+	server.line(t, &got)
+	if ticks, _ := got["/clock"][3].(float64); ticks < 10 || got["/clock"][0] != "rosgraph_msgs/msg/Clock" {
+		t.Errorf("/clock is %v", got["/clock"])
+	}
+	delete(got, "/clock")
+	want := publishedIn(t, path)
+	for topic, w := range want {
+		if g := got[topic]; g != w {
+			t.Errorf("%s: got %v, want %v", topic, g, w)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d topics, want %d: %s", len(got), len(want), printed)
+	}
+}
+
+// publishedIn returns the topics of a recording as publish.py prints them.
+func publishedIn(t *testing.T, path string) map[string][5]any {
+	t.Helper()
+	info, messages := read(t, path)
+	list := map[string][5]any{}
+	for i := range info.Topics {
+		topic, hash, n := &info.Topics[i].Topic, sha256.New(), 0
+		for _, m := range messages {
+			if int(m.Topic) == i {
+				hash.Write(m.Data)
+				n++
+			}
+		}
+		list[topic.Name] = [5]any{topic.Type, topic.Schema.Encoding, float64(len(topic.Schema.Data)), float64(n), hex.EncodeToString(hash.Sum(nil))}
+	}
+	return list
 }

@@ -9,14 +9,6 @@ import (
 	"testing"
 )
 
-// generate generates code. What it leaves out shows when values are compared.
-func generate(t *testing.T, args []string) {
-	t.Helper()
-	if status, stderr := bagconv(t, append([]string{"gen"}, args...)...); status != 0 && status != 3 {
-		t.Fatalf("gen %v: %d %s", args, status, stderr)
-	}
-}
-
 // sameValuesAsCat compares the values that a program prints of a recording with those that cat
 // prints, which has more flags. Bytes may be numbers.
 func sameValuesAsCat(t *testing.T, p program, path string, more ...string) (frames []byte) {

@@ -18,10 +18,10 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 )
 

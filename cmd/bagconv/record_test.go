@@ -20,7 +20,7 @@ import (
 
 	"github.com/bagconv/bagconv/formats/cyber"
 	"github.com/bagconv/bagconv/internal/samples"
-	"github.com/bagconv/bagconv/schema/protoschema"
+	"github.com/bagconv/bagconv/internal/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

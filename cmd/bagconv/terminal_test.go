@@ -85,7 +85,7 @@ func TestHelpInTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	verbs := []string{""}
-	for _, m := range regexp.MustCompile(`(?m)^  bagconv \[?(\w+)`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  (\w+) `).FindAllStringSubmatch(string(text), -1) {
 		if !strings.Contains(m[1], "drive") && m[1] != verbs[len(verbs)-1] {
 			verbs = append(verbs, m[1])
 		}
@@ -182,7 +182,7 @@ func TestColorInTerminal(t *testing.T) {
 		want          bool
 	}{{"", "", true}, {"--color=auto", "", true}, {"--color=never", "", false}, {"", "NO_COLOR=1", false}, {"--color=always", "NO_COLOR=1", true}, {"", "TERM=dumb", false}} {
 		// tmux gives its sessions a TERM of its own.
-		term := newTerminal(t, 80, 40, c.environ+" $B none.bag out/ "+c.flag+"; $B formats "+c.flag+"; echo through", "NO_COLOR=")
+		term := newTerminal(t, 80, 100, c.environ+" $B none.bag out/ "+c.flag+"; $B formats "+c.flag+"; echo through", "NO_COLOR=")
 		term.until("through", nil)
 		rows := term.screen("-e")
 		colored := strings.Contains(rows[0], red)

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 )
 

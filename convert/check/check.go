@@ -24,13 +24,14 @@ package check
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/recording"
-	"github.com/bagconv/bagconv/convert/selection"
-	"github.com/bagconv/bagconv/schema/defset"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/selection"
+	"github.com/bagconv/bagconv/internal/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -49,6 +50,9 @@ type Options struct {
 	Progress func(recording.Progress)
 }
 
+// A Timeline is how many messages the topics have over time.
+type Timeline = recording.Timeline
+
 // The defaults of Options.
 const (
 	DefaultGap         = 10
@@ -57,35 +61,52 @@ const (
 
 // A Result is what was found.
 type Result struct {
-	Info     *storage.Info       // after all was read
-	Messages int64               // read
-	Bytes    int64               // of message data
-	Start    int64               // least log time, and
-	End      int64               // the greatest; both 0 without messages
-	Decoded  int64               // messages that fit their definition
-	Topics   []Topic             // by name, then type, then encoding
-	Timeline *recording.Timeline // of Topics, in their order
-	Findings []Finding           // errors first, then warnings, then notes; numbered from 1
+	Path     string        `json:"path"`            // as of Info, as are Format, Version and Size
+	Error    string        `json:"error,omitempty"` // why it cannot be read; never set by Run, which returns an error
+	Format   string        `json:"format"`
+	Version  string        `json:"version"`
+	Size     int64         `json:"size"`
+	Info     *storage.Info `json:"-"`                  // after all was read
+	Messages int64         `json:"messages"`           // read
+	Bytes    int64         `json:"-"`                  // of message data
+	Decoded  int64         `json:"decoded"`            // messages that fit their definition
+	Start    *int64        `json:"start_ns,string"`    // least log time, ns since 1970; nil without messages, as the next two
+	End      *int64        `json:"end_ns,string"`      // the greatest
+	Duration *int64        `json:"duration_ns,string"` // from Start to End
+	Errors   int           `json:"errors"`             // findings of each severity
+	Warnings int           `json:"warnings"`
+	Notes    int           `json:"notes"`
+
+	Findings []Finding           `json:"findings"` // errors first, then warnings, then notes; numbered from 1
+	Topics   []Topic             `json:"topics"`   // by name, then type, then encoding
+	Timeline *recording.Timeline `json:"timeline"` // of Topics, in their order; nil without messages
+}
+
+// Reaches reports whether there is a finding of a severity, or a worse one.
+func (r *Result) Reaches(s Severity) bool {
+	return r.Errors > 0 || r.Warnings > 0 && s <= Warning || r.Notes > 0 && s <= Note
 }
 
 // A Topic describes all messages of one name, type and encoding.
 type Topic struct {
-	Name, Type, Encoding string
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Encoding string `json:"encoding"`
 
-	Messages, Bytes int64
-	First, Last     int64 // least and greatest log time; both 0 without messages
-	Decoded         int64 // messages that fit their definition
-	Undecodable     int64 // and those that do not
+	Messages    int64 `json:"count"`
+	Bytes       int64 `json:"bytes"`
+	First       int64 `json:"-"`           // least log time,
+	Last        int64 `json:"-"`           // and the greatest; both 0 without messages
+	Decoded     int64 `json:"decoded"`     // messages that fit their definition
+	Undecodable int64 `json:"undecodable"` // and those that do not
 
-	// Period is the median time between two messages, ns, to 3 %; -1 when there
-	// are too few. Regular is set if most are close to it.
-	Period  int64
-	Regular bool
-	MaxGap  int64 // the longest time without a message between two, ns; -1 when it is not known
+	// Hz is the mean rate of the messages, to 0.001; nil when there are too few. Period is the median time
+	// between two, ns, to 3 %; nil when there are too few. Regular is set if most are close to it.
+	Hz      *float64 `json:"hz_mean"`
+	Period  *int64   `json:"period_ns,string"`
+	MaxGap  *int64   `json:"max_gap_ns,string"` // the longest time without a message between two, ns; nil when it is not known
+	Regular bool     `json:"regular"`
 }
-
-// Hz returns the mean rate of the messages, 0 if there are too few.
-func (t *Topic) Hz() float64 { return hz(t.Messages, t.First, t.Last) }
 
 func hz(n, first, last int64) float64 {
 	if n < 2 || last <= first {
@@ -124,13 +145,14 @@ func Run(ctx context.Context, r storage.Reader, o Options) (*Result, error) {
 	c.info.Damage = r.Damage() // with what was met on the way
 	res := c.result()
 	if o.Contract != nil {
-		c.findings = append(c.findings, o.Contract.check(res)...)
+		c.findings = append(c.findings, breaches(o.Contract, res)...)
 	}
 	slices.SortStableFunc(c.findings, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
 	for i := range c.findings {
 		c.findings[i].Number = i + 1
+		*[]*int{&res.Notes, &res.Warnings, &res.Errors}[c.findings[i].Severity]++
 	}
-	res.Findings = c.findings
+	res.Findings = append(res.Findings, c.findings...)
 	return res, nil
 }
 
@@ -154,16 +176,18 @@ func (c *checker) Plan(info *storage.Info, _ []bool) ([]recording.Topic, error) 
 
 // result draws the conclusions.
 func (c *checker) result() *Result {
-	res := &Result{Info: c.info}
+	in := c.info
+	res := &Result{Path: in.Path, Format: in.Format, Version: in.Version, Size: in.Size, Info: in, Findings: []Finding{}, Topics: []Topic{}}
+	start, end := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, s := range c.streams {
 		if s.n > 0 {
-			if res.Messages == 0 {
-				res.Start, res.End = s.min, s.max
-			}
-			res.Start, res.End = min(res.Start, s.min), max(res.End, s.max)
+			start, end = min(start, s.min), max(end, s.max)
 		}
 		res.Messages += s.n
 		res.Bytes += s.bytes
+	}
+	if duration := end - start; res.Messages > 0 {
+		res.Start, res.End, res.Duration = &start, &end, &duration
 	}
 	c.readerFindings()
 	c.definitionFindings()
@@ -173,15 +197,20 @@ func (c *checker) result() *Result {
 	slices.SortStableFunc(c.streams, func(a, b *stream) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.typ, b.typ), cmp.Compare(a.encoding, b.encoding))
 	})
-	res.Timeline = c.times.Timeline()
-	numbered := res.Timeline.Counts
-	res.Timeline.Counts = nil
+	var numbers [][]int
 	for _, s := range c.streams {
-		res.Timeline.Counts = append(res.Timeline.Counts, numbered[s.number])
-		t := Topic{Name: s.name, Type: s.typ, Encoding: s.encoding, Messages: s.n, Bytes: s.bytes,
-			First: s.min, Last: s.max, Period: s.intervals.quantile(0.5), Regular: s.regular(), MaxGap: -1}
+		numbers = append(numbers, []int{s.number})
+		t := Topic{Name: s.name, Type: s.typ, Encoding: s.encoding, Messages: s.n, Bytes: s.bytes, First: s.min, Last: s.max, Regular: s.regular()}
+		if rate := hz(t.Messages, t.First, t.Last); rate > 0 {
+			rate = math.Round(rate*1000) / 1000
+			t.Hz = &rate
+		}
+		if period := s.intervals.quantile(0.5); period >= 0 {
+			t.Period = &period
+		}
 		if gaps, known := s.gaps(); known && len(gaps) > 0 {
-			t.MaxGap = gaps[0].length()
+			longest := gaps[0].length()
+			t.MaxGap = &longest
 		}
 		c.streamFindings(s, &t, res)
 		for _, id := range s.ids {
@@ -193,5 +222,6 @@ func (c *checker) result() *Result {
 		res.Decoded += t.Decoded
 		res.Topics = append(res.Topics, t)
 	}
+	res.Timeline = recording.Grouped(c.times.Timeline(), numbers)
 	return res
 }

@@ -6,14 +6,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/convert/check"
+	"github.com/bagconv/bagconv/internal/schema/protoschema"
 	"github.com/bagconv/bagconv/proto/apollo"
-	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -61,9 +62,10 @@ func TestFindings(t *testing.T) {
 			}
 		}, []string{"warning time-jump /imu x1 @1148", "note recording-unordered  x1 @1148"}, "at most by 2.99s"},
 		"profiles differ": {func(f *fake, _ storage.TopicID) {
-			best := storage.QoSDefault
+			usual := storage.QoS{History: storage.HistoryKeepLast, Depth: 10, Reliability: storage.ReliabilityReliable, Durability: storage.DurabilityVolatile}
+			best := usual
 			best.Reliability = storage.ReliabilityBestEffort
-			f.info.Topics[0].QoS = []storage.QoS{storage.QoSDefault, best, storage.QoSDefault}
+			f.info.Topics[0].QoS = []storage.QoS{usual, best, usual}
 		}, []string{"warning topic-qos /imu x3 @-1"}, "its 3 QoS profiles differ, so that players offer their default: reliability: reliable, best_effort"},
 		"odd time": {func(f *fake, id storage.TopicID) {
 			f.info.Topics[0].Metadata[storage.MetaLatching] = "1"
@@ -210,17 +212,18 @@ func TestPublishers(t *testing.T) {
 func TestTopics(t *testing.T) {
 	f, _ := regular()
 	res := f.run(t, check.Options{})
+	period, rate := 10*ms, 100.0
 	want := check.Topic{Name: "/imu", Type: "acme_msgs/Value", Encoding: "ros1", Messages: 300, Bytes: 300 * 27,
-		First: start, Last: start + 2990*ms, Decoded: 300, Period: 10 * ms, Regular: true, MaxGap: 10 * ms}
+		First: start, Last: start + 2990*ms, Decoded: 300, Hz: &rate, Period: &period, Regular: true, MaxGap: &period}
 	got := res.Topics[0]
-	if d := got.Period - want.Period; d > want.Period/32 || d < -want.Period/32 {
-		t.Errorf("period %d", got.Period)
+	if d := *got.Period - period; d > period/32 || d < -period/32 {
+		t.Errorf("period %d", *got.Period)
 	}
 	got.Period = want.Period
-	if got != want || got.Hz() != 100 {
-		t.Errorf("%+v, %v Hz", got, got.Hz())
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
 	}
-	if res.Messages != 300 || res.Decoded != 300 || res.Start != start || res.End != start+2990*ms || res.Bytes != 8100 {
+	if res.Messages != 300 || res.Decoded != 300 || *res.Start != start || *res.End != start+2990*ms || res.Bytes != 8100 {
 		t.Errorf("%+v", res)
 	}
 }

@@ -82,7 +82,7 @@ func TestContract(t *testing.T) {
 		f.add(id, start-i, value(start, byte(i)))
 	}
 	res = f.run(t, check.Options{Contract: parse(t, "topics: {/imu: {max_gap: 1h}}")})
-	if res.Findings[0].Code != "spec-gap" || res.Topics[0].MaxGap != -1 {
+	if res.Findings[0].Code != "spec-gap" || res.Topics[0].MaxGap != nil {
 		t.Errorf("%+v, %+v", res.Findings[0], res.Topics)
 	}
 }

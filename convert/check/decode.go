@@ -4,11 +4,10 @@ import (
 	"math"
 	"sync/atomic"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
-
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/transcode"
-	"github.com/bagconv/bagconv/message"
+	"github.com/bagconv/bagconv/internal/convert/apollo"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/transcode"
+	"github.com/bagconv/bagconv/internal/message"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -60,8 +59,6 @@ func (d *decoder) decode(out *[]byte, data []byte) (stamp int64, rest int, err e
 	return stamp, transcode.Trailing(c.Rest()), nil
 }
 
-const maxSeconds = 9e9 // as many as int64 holds in ns, about
-
 // stampAt reads the stamp at the cursor.
 func stampAt(c *message.Cursor, f *message.Field) int64 {
 	if f.Clock != schema.Invalid {
@@ -69,30 +66,23 @@ func stampAt(c *message.Cursor, f *message.Field) int64 {
 		return sec*1e9 + nsec
 	}
 	sec := math.Float64frombits(c.Bits(f))
-	if !(sec > -maxSeconds && sec < maxSeconds) || sec == 0 { // 0 is what a field has that is not set
+	switch ns, ok := apollo.Nanoseconds(math.Abs(sec)); {
+	case !ok, sec == 0: // 0 is what a field has that is not set
 		return noStamp
+	case sec < 0:
+		return -ns
+	default:
+		return ns
 	}
-	return mapping.Nanoseconds(sec)
 }
 
-// rosDecoder compiles the decoder of a ROS type, whose messages head makes.
-func rosDecoder(msg *schema.Message, e schema.Encoding, head mapping.Program) (*decoder, error) {
-	t, err := message.ROS(msg, e)
+// decoderOf compiles the decoder of a definition.
+func decoderOf(def *mapping.Definition) (*decoder, error) {
+	t, err := def.Type()
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{head: head, typ: t, lost: lossSumOf(t)}
-	d.findStamp()
-	return d, nil
-}
-
-// protoDecoder compiles the decoder of a protobuf type.
-func protoDecoder(md protoreflect.MessageDescriptor) (*decoder, error) {
-	t, err := message.Proto(md)
-	if err != nil {
-		return nil, err
-	}
-	d := &decoder{typ: t}
+	d := &decoder{head: def.Head, typ: t, lost: lossSumOf(t)}
 	d.findStamp()
 	return d, nil
 }

@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/transcode"
+	"github.com/bagconv/bagconv/internal/nearest"
+	"github.com/bagconv/bagconv/internal/schema/protoschema"
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -106,7 +107,7 @@ func (k *kind) others() string {
 	if len(k.topics) == 1 {
 		return ""
 	}
-	return fmt.Sprintf(" (also of %s)", joinTopics(k.topics[1:]))
+	return fmt.Sprintf(" (also of %s)", nearest.Some(k.topics[1:], 3))
 }
 
 // kindOf looks at the definition of a topic.
@@ -157,15 +158,12 @@ func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
 	default:
 		found(Warning, "definition-unreadable", message, "")
 	}
-	switch {
-	case def.Proto != nil:
-		if k.decoder, err = protoDecoder(def.Proto); err == nil && has {
-			k.graph, err = protoschema.NewNamer(false).ROS(def.Proto)
-		}
-	default:
-		if k.decoder, err = rosDecoder(def.ROS, schema.EncodingOf(t.Encoding), def.Head); err == nil && def.Origin == "file" {
-			k.graph = def.ROS
-		}
+	switch k.decoder, err = decoderOf(def); {
+	case err != nil:
+	case def.Proto != nil && has:
+		k.graph, err = protoschema.NewNamer(false).ROS(def.Proto)
+	case def.Origin == "file":
+		k.graph = def.ROS
 	}
 	if err != nil && k.code == "" {
 		found(Note, "message-unchecked", fmt.Sprintf("messages of %s are not decoded: %v", t.Type, err), "")
@@ -187,7 +185,7 @@ func (c *checker) twoDefinitions(list []*kind) {
 		case !told[id] && !schema.Equal(old.graph, k.graph):
 			told[id] = true
 			c.add(Warning, "definition-two", "", "a program that has one of them cannot read messages of the other",
-				"%s has two definitions: those of %s and %s differ", k.typ, joinTopics(old.topics), joinTopics(k.topics))
+				"%s has two definitions: those of %s and %s differ", k.typ, nearest.Some(old.topics, 3), nearest.Some(k.topics, 3))
 		}
 	}
 }

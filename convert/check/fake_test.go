@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/bagconv/bagconv/convert/check"
-	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -107,9 +108,9 @@ func (f *fake) run(t testing.TB, o check.Options) *check.Result {
 			if c.perBlock != 4 {
 				a.Offset, b.Offset = 0, 0
 			}
-			return a == b
+			return reflect.DeepEqual(a, b)
 		})
-		if !same || !slices.Equal(first.Topics, res.Topics) || first.Decoded != res.Decoded {
+		if !same || !reflect.DeepEqual(first.Topics, res.Topics) || first.Decoded != res.Decoded {
 			t.Fatalf("%+v: found\n%+v\nbefore\n%+v", c, res, first)
 		}
 	}

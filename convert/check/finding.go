@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/bagconv/bagconv/storage"
@@ -26,6 +25,9 @@ func Severities() []string { return severityNames[:] }
 // String returns the name.
 func (s Severity) String() string { return severityNames[s] }
 
+// MarshalText returns the name.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // ParseSeverity returns the severity of a name.
 func ParseSeverity(name string) (Severity, bool) {
 	for i, n := range severityNames {
@@ -38,20 +40,19 @@ func ParseSeverity(name string) (Severity, bool) {
 
 // A Finding is something that is wrong or odd.
 type Finding struct {
-	Number   int // from 1, in the order of Result.Findings
-	Severity Severity
-	Code     string // stable and short; docs/check.md lists those of this package, docs/formats those of the readers
-	Topic    string // "" unless it is about one topic
-	Count    int64  // number of occurrences
-	Message  string // lower case, with numbers
-	Hint     string // what to do; "" for none
+	Number   int      `json:"number"` // from 1, in the order of Result.Findings
+	Severity Severity `json:"severity"`
+	Code     string   `json:"code"`    // stable and short; docs/check.md lists those of this package, docs/formats those of the readers
+	Topic    string   `json:"topic"`   // "" unless it is about one topic
+	Count    int64    `json:"count"`   // number of occurrences
+	Message  string   `json:"message"` // lower case, with numbers
+	Hint     string   `json:"hint"`    // what to do; "" for none
 
 	// Offset is the byte in the file (for messages, of the block with the first of them), or -1
 	// if there is none.
-	Offset int64
-	// Time is the log time of the first message concerned (ns since 1970), if Timed.
-	Time  int64
-	Timed bool
+	Offset storage.Known `json:"offset"`
+	// Time is the log time of the first message concerned (ns since 1970); nil if it is about none.
+	Time *int64 `json:"time_ns,string"`
 }
 
 // add adds a finding that is about no message.
@@ -64,7 +65,7 @@ func (c *checker) add(s Severity, code, topic, hint, format string, a ...any) {
 func (c *checker) addAt(s Severity, code, topic string, n int64, p messagePlace, hint, format string, a ...any) {
 	c.add(s, code, topic, hint, format, a...)
 	f := &c.findings[len(c.findings)-1]
-	f.Count, f.Offset, f.Time, f.Timed = n, p.offset, p.time, true
+	f.Count, f.Offset, f.Time = n, storage.Known(p.offset), &p.time
 }
 
 // readerFindings makes findings of the reader's warnings.
@@ -122,7 +123,8 @@ func (c *checker) streamFindings(s *stream, t *Topic, res *Result) {
 	if !t.Regular {
 		return
 	}
-	limit := int64(c.o.Gap * float64(t.Period))
+	period := *t.Period
+	limit := int64(c.o.Gap * float64(period))
 	gaps, _ := s.gaps()
 	n := 0
 	for n < len(gaps) && gaps[n].length() > limit {
@@ -131,16 +133,16 @@ func (c *checker) streamFindings(s *stream, t *Topic, res *Result) {
 	if n > 0 {
 		g := gaps[0]
 		c.addAt(Warning, "time-gap", s.name, int64(n), messagePlace{g.from, g.offset}, "check the sensor, its driver and the recorder at that time",
-			"%s longer than %v times the period of %s; the longest lasts %s", gapCount(n), c.o.Gap, span(t.Period), span(g.length()))
+			"%s longer than %v times the period of %s; the longest lasts %s", gapCount(n), c.o.Gap, span(period), span(g.length()))
 	}
 	edge := max(limit, 1e9)
-	if d := sub(res.End, s.max); d > edge {
+	if d := sub(*res.End, s.max); d > edge {
 		c.addAt(Warning, "topic-ends-early", s.name, 1, messagePlace{s.max, -1}, "check the sensor and its driver at that time",
-			"its last message is %s before the end of the recording; its period is %s", span(d), span(t.Period))
+			"its last message is %s before the end of the recording; its period is %s", span(d), span(period))
 	}
-	if d := sub(s.min, res.Start); d > edge {
+	if d := sub(s.min, *res.Start); d > edge {
 		c.addAt(Note, "topic-starts-late", s.name, 1, messagePlace{s.min, -1}, "",
-			"its first message is %s after the start of the recording; its period is %s", span(d), span(t.Period))
+			"its first message is %s after the start of the recording; its period is %s", span(d), span(period))
 	}
 }
 
@@ -245,21 +247,13 @@ func signed(ns int64) string {
 	return span(ns) + " after"
 }
 
-// joinTopics names at most three of the topics.
-func joinTopics(names []string) string {
-	if len(names) > 3 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
-	}
-	return strings.Join(names, ", ")
-}
-
 // qosFindings are about profiles that publishers of one topic have not agreed on.
 func (c *checker) qosFindings(s *stream) {
 	var list []storage.QoS
 	for _, id := range s.ids {
 		list = append(list, c.info.Topics[id].QoS...)
 	}
-	if d := storage.QoSDifference(list); d != "" {
+	if d := qosDifference(list); d != "" {
 		c.add(Warning, "topic-qos", s.name, "bagconv convert --qos TOPIC:POLICIES sets one profile for all",
 			"its %d QoS profiles differ, so that players offer their default: %s", len(list), d)
 		c.findings[len(c.findings)-1].Count = int64(len(list))

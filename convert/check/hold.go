@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/contract"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 )
 
 // A namedTopic is all topics of one name, whatever their types.
@@ -39,7 +40,9 @@ func (r *Result) named() []*namedTopic {
 		}
 		o.first, o.last = min(o.first, t.First), max(o.last, t.Last)
 		o.n += t.Messages
-		o.maxGap = max(o.maxGap, t.MaxGap)
+		if t.MaxGap != nil {
+			o.maxGap = max(o.maxGap, *t.MaxGap)
+		}
 	}
 	return out
 }
@@ -49,31 +52,37 @@ func (t *namedTopic) hz() float64 { return hz(t.n, t.first, t.last) }
 // edge returns how long the topic is silent at the start and at the end of the
 // recording, the longer of both.
 func (t *namedTopic) edge(r *Result) int64 {
-	return max(sub(t.first, r.Start), sub(r.End, t.last))
+	if t.n == 0 {
+		return 0
+	}
+	return max(sub(t.first, *r.Start), sub(*r.End, t.last))
 }
 
-// check adds findings for what breaks the contract.
-func (c *Contract) check(r *Result) []Finding {
+// breaches returns findings for what breaks the contract.
+func breaches(c *Contract, r *Result) []Finding {
 	var out []Finding
 	broken := func(code, topic, format string, a ...any) {
 		out = append(out, Finding{Severity: Error, Code: code, Topic: topic, Count: 1, Offset: -1, Message: fmt.Sprintf(format, a...)})
 	}
-	duration := Duration(sub(r.End, r.Start))
-	if excess := c.Duration.outside(duration); excess != "" {
+	duration := contract.Duration(0)
+	if r.Messages > 0 {
+		duration = contract.Duration(sub(*r.End, *r.Start))
+	}
+	if excess := c.Duration.Outside(duration); excess != "" {
 		broken("spec-duration", "", "the recording lasts %s, which is %s", span(int64(duration)), excess)
 	}
-	if excess := c.Size.outside(Size(r.Info.Size)); excess != "" {
+	if excess := c.Size.Outside(contract.Size(r.Info.Size)); excess != "" {
 		broken("spec-size", "", "the recording has %d bytes, which is %s", r.Info.Size, excess)
 	}
-	if excess := c.Messages.outside(r.Messages); excess != "" {
+	if excess := c.Messages.Outside(r.Messages); excess != "" {
 		broken("spec-messages", "", "the recording has %d messages, which is %s", r.Messages, excess)
 	}
 	topics := r.named()
 	matched := make([]bool, len(topics))
-	for _, name := range c.names() {
+	for _, name := range c.Names() {
 		rule := c.Topics[name]
 		if rule == nil {
-			rule = &Rule{}
+			rule = &contract.Rule{}
 		}
 		pattern, err := selection.ParsePattern(name)
 		if err != nil {
@@ -89,7 +98,7 @@ func (c *Contract) check(r *Result) []Finding {
 				broken("spec-topic-forbidden", t.name, "the topic must not exist, but has %d messages", t.n)
 				continue
 			}
-			rule.check(t, r, broken)
+			breachesOf(rule, t, r, broken)
 		}
 		if !found && !rule.Absent && !rule.Optional {
 			broken("spec-topic-missing", name, "there is no such topic")
@@ -106,14 +115,14 @@ func (c *Contract) check(r *Result) []Finding {
 	return out
 }
 
-// check adds findings for a topic that breaks the rule.
-func (rule *Rule) check(t *namedTopic, r *Result, broken func(code, topic, format string, a ...any)) {
+// breachesOf adds findings for a topic that breaks the rule.
+func breachesOf(rule *contract.Rule, t *namedTopic, r *Result, broken func(code, topic, format string, a ...any)) {
 	for _, typ := range t.types {
-		if len(rule.Type) > 0 && !rule.Type.allow(typ) {
+		if len(rule.Type) > 0 && !rule.Type.Allow(typ) {
 			broken("spec-type", t.name, "its type is %s, not %s", typ, strings.Join(rule.Type, " or "))
 		}
 	}
-	if excess := rule.Count.outside(t.n); excess != "" {
+	if excess := rule.Count.Outside(t.n); excess != "" {
 		broken("spec-count", t.name, "it has %d messages, which is %s", t.n, excess)
 	}
 	if rule.Optional && t.n == 0 {
@@ -122,7 +131,7 @@ func (rule *Rule) check(t *namedTopic, r *Result, broken func(code, topic, forma
 	if rule.Rate != nil {
 		if hz := t.hz(); hz == 0 {
 			broken("spec-rate", t.name, "it has %d messages, too few for a rate", t.n)
-		} else if excess := rule.Rate.outside(hz); excess != "" {
+		} else if excess := rule.Rate.Outside(hz); excess != "" {
 			broken("spec-rate", t.name, "its rate is %.4g Hz, which is %s", hz, excess)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bagconv/bagconv/message"
+	"github.com/bagconv/bagconv/internal/message"
 )
 
 // The recorder of ROS 2 Lyrical and later publishes how many messages it has not got or not written, by

@@ -7,24 +7,33 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/bagconv/bagconv/internal/yaml"
-
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/contract"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 )
+
+// A Contract describes what a recording must have, in YAML: docs/check.md explains the keys. It is not changed after it
+// was made. Its method Format writes it.
+type Contract = contract.Contract
+
+// MaxContract bounds the text of a contract, bytes.
+const MaxContract = contract.MaxSize
+
+// ParseContract reads a contract. Errors name the line or the topic, and what is wrong there.
+func ParseContract(text []byte) (*Contract, error) { return contract.Parse(text) }
 
 // MakeContract writes the contract that the recording keeps, with room for
 // others like it: rates from four fifths to five quarters, gaps and silent edges
 // twice as long. A topic that is not regular must have a message; one without
 // messages may be missing.
 func MakeContract(r *Result) *Contract {
-	c := &Contract{Version: contractVersion, Topics: map[string]*Rule{}}
+	c := &Contract{Version: contract.Version, Topics: map[string]*contract.Rule{}}
 	regular := map[string]bool{}
 	for i := range r.Topics {
 		t := &r.Topics[i]
 		regular[t.Name] = t.Regular
 	}
 	for _, t := range r.named() {
-		rule := &Rule{}
+		rule := &contract.Rule{}
 		for _, typ := range t.types {
 			if p, ok := exactly(typ); ok && typ != "" {
 				rule.Type = append(rule.Type, p)
@@ -39,11 +48,11 @@ func MakeContract(r *Result) *Contract {
 			rule.Optional = true
 		case regular[t.name] && len(t.types) == 1 && hz > 0 && t.maxGap > 0:
 			least, most := round(hz*0.8, 3, math.Floor), round(hz*1.25, 3, math.Ceil)
-			rule.Rate = &Range[float64]{Min: &least, Max: &most}
+			rule.Rate = &contract.Range[float64]{Min: &least, Max: &most}
 			rule.MaxGap = doubled(t.maxGap)
 			rule.MaxEdge = max(doubled(t.edge(r)), 1e9)
 		default:
-			rule.Count = &Range[int64]{Min: &one}
+			rule.Count = &contract.Range[int64]{Min: &one}
 		}
 		if p, ok := exactly(t.name); ok {
 			c.Topics[p] = rule
@@ -53,9 +62,9 @@ func MakeContract(r *Result) *Contract {
 }
 
 // doubled returns twice a time, rounded up to two digits.
-func doubled(ns int64) Duration {
+func doubled(ns int64) contract.Duration {
 	v := round(2*float64(ns), 2, math.Ceil)
-	return Duration(min(v, 1<<62))
+	return contract.Duration(min(v, 1<<62))
 }
 
 // round rounds a number above 0 to some digits.
@@ -97,9 +106,4 @@ func escape(name string) string {
 		text = "[r]" + text[1:]
 	}
 	return text
-}
-
-// Format writes the contract as YAML.
-func (c *Contract) Format() ([]byte, error) {
-	return yaml.MarshalNarrow(c)
 }

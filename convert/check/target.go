@@ -1,8 +1,8 @@
 package check
 
 import (
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/transcode"
 )
 
 // targetFindings are about types whose definition is another one in Options.Target.
@@ -13,7 +13,7 @@ func (c *checker) targetFindings(known mapping.Known) {
 	o := known.Options()
 	o.Target, o.Distro = c.o.Target, known.SourceDistro
 	m := mapping.New(o)
-	const hint = "bagconv convert --types-to re-encodes its messages; bagconv migrate plan drafts rules for it"
+	const hint = "bagconv convert --types-to re-encodes its messages; bagconv defs changes drafts rules for it"
 	for _, k := range c.kinds {
 		if k.encoding != "ros1" && k.encoding != "cdr" {
 			continue

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/bagconv/bagconv/schema/rosmsg"
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -40,7 +40,7 @@ func BenchmarkDecode(b *testing.B) {
 
 	type point struct{ X, Y, Z float64 }
 	type cloud struct{ Points []point }
-	points, err := Compile[cloud](parse(b, "P[] points\n"+separator+"MSG: p/P\nfloat64 x\nfloat64 y\nfloat64 z\n", rosmsg.ROS1), "ros1")
+	points, err := compileFor[cloud](parse(b, "P[] points\n"+separator+"MSG: p/P\nfloat64 x\nfloat64 y\nfloat64 z\n", rosmsg.ROS1))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/bagconv/bagconv/internal/message"
 	"github.com/bagconv/bagconv/internal/wire/pb"
-	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 )
 

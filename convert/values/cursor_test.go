@@ -17,19 +17,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/schema/serial"
+
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/bagconv/bagconv/convert/content"
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/convert/content"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/render"
+	"github.com/bagconv/bagconv/internal/message"
 	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/internal/typetree"
 	"github.com/bagconv/bagconv/internal/wire/ros"
-	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -136,28 +138,19 @@ type judges struct {
 	canon  *content.Program
 }
 
-func judgesOf(t testing.TB, d *mapping.Definition, encoding string) (j judges) {
+func judgesOf(t testing.TB, d *mapping.Definition) (j judges) {
 	t.Helper()
-	var err, wrong error
-	if d.Proto != nil {
-		j.typ, err = message.Proto(d.Proto)
-		j.render, wrong = render.CompileProto(d.Proto, render.Options{Bytes: true, Arrays: true})
-	} else {
-		wire, canonical := schema.ROS1, schema.ROS1
-		if encoding == "cdr" {
-			wire, canonical = schema.CDR, schema.CDR
-		}
-		j.typ, err = message.ROS(d.ROS, schema.EncodingOf(encoding))
-		j.render, wrong = render.Compile(d.ROS, wire, render.Options{Bytes: true, Arrays: true})
-		j.canon, _ = content.FromROS(d.ROS, canonical, content.Canonical(d.ROS, false), false)
-	}
-	if (err == nil) != (wrong == nil) {
-		t.Fatalf("the types: %v, render: %v", err, wrong)
-	}
-	if err != nil {
+	var err error
+	if j.typ, err = d.Type(); err != nil {
 		return judges{}
 	}
-	if j.values, err = Compile[map[string]any](d, encoding); err != nil {
+	if j.render, err = render.Compile(j.typ, render.Options{Bytes: true, Arrays: true}); err != nil {
+		t.Fatal(err)
+	}
+	if d.ROS != nil {
+		j.canon, _ = content.FromROS(d.ROS, d.Wire, content.Canonical(d.ROS, false), false)
+	}
+	if j.values, err = compileFor[map[string]any](d); err != nil {
 		t.Fatal(err)
 	}
 	return j
@@ -257,7 +250,7 @@ func TestCursorTrees(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				j := judgesOf(t, &mapping.Definition{ROS: msg}, encoding)
+				j := judgesOf(t, &mapping.Definition{ROS: msg, Wire: serial.Of(encoding)})
 				e := encoder{layout: l}
 				e.message(m, w.Value(m))
 				src := append(bytes.Clone(l.header), e.out...)
@@ -294,7 +287,7 @@ func broken(g *rand.Rand, src []byte) []byte {
 func TestCursorProto(t *testing.T) {
 	for _, syntax := range []string{"proto2", "proto3"} {
 		md := everything(t, syntax, true)
-		j := judgesOf(t, &mapping.Definition{Proto: md}, "protobuf")
+		j := judgesOf(t, &mapping.Definition{Proto: md})
 		g := drafter{rand.New(rand.NewPCG(5, 6))}
 		for range 60 {
 			var src []byte
@@ -336,10 +329,10 @@ func FuzzCursor(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		j = append(j, judgesOf(f, &mapping.Definition{ROS: msg}, d.encoding))
+		j = append(j, judgesOf(f, &mapping.Definition{ROS: msg, Wire: serial.Of(d.encoding)}))
 	}
 	for _, syntax := range []string{"proto2", "proto3"} {
-		j = append(j, judgesOf(f, &mapping.Definition{Proto: everything(f, syntax, true)}, "protobuf"))
+		j = append(j, judgesOf(f, &mapping.Definition{Proto: everything(f, syntax, true)}))
 	}
 	f.Add(uint8(0), []byte{255, 255, 255, 127})
 	for _, l := range layouts[1:] {
@@ -390,7 +383,7 @@ func cursorRecording(t *testing.T, path string, r storage.Reader) (n int) {
 	for i := range info.Topics {
 		topic := &info.Topics[i].Topic
 		if d, err := mapper.Define(topic); err == nil && d.Head == nil && slices.Contains([]string{"ros1", "cdr", "protobuf"}, topic.Encoding) {
-			j := judgesOf(t, d, topic.Encoding)
+			j := judgesOf(t, d)
 			known[i] = &j
 		}
 	}

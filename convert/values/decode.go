@@ -7,7 +7,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/bagconv/bagconv/message"
+	"github.com/bagconv/bagconv/internal/message"
 )
 
 // A reader is a message on its way into Go values.

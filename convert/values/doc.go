@@ -1,12 +1,15 @@
 // Package values reads serialized messages into Go values, and writes them from Go values, without
-// generated code. A Codec is compiled once for a type of messages and a Go type; then it runs over
-// the bytes of each message and the memory of each value, without looking at types again.
+// generated code. Read reads the messages of a topic, on all cores and in the order of time. A Codec is
+// compiled once for a type of messages and a Go type; then it runs over the bytes of each message and
+// the memory of each value, without looking at types again.
 //
 //	type Fix struct {
 //		Header    struct{ Stamp time.Time; FrameID string }
 //		Latitude  float64
 //		Height    float64 `bag:"altitude"`
 //	}
+//	for m, err := range values.Read[Fix](ctx, r, "/gps/fix", values.Query{}) { ... m.LogTime, m.Value }
+//
 //	codec, err := values.For[Fix](&topic)
 //	var fix Fix
 //	err = codec.Decode(message, &fix)

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"unsafe"
 
-	"github.com/bagconv/bagconv/message"
+	"github.com/bagconv/bagconv/internal/message"
 )
 
 // Numbers of one size that are side by side in messages and in Go are read and written at once:

@@ -11,13 +11,17 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/content"
-	"github.com/bagconv/bagconv/convert/fit"
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/render"
-	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/schema/facts"
+
+	"github.com/bagconv/bagconv/internal/schema/serial"
+
+	"github.com/bagconv/bagconv/internal/convert/content"
+	"github.com/bagconv/bagconv/internal/convert/fit"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/render"
+	"github.com/bagconv/bagconv/internal/convert/transcode"
+	"github.com/bagconv/bagconv/internal/message"
 	"github.com/bagconv/bagconv/internal/wire/xtypes"
-	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/rosidl"
 	"github.com/bagconv/bagconv/storage"
@@ -160,7 +164,7 @@ func FuzzIDL(f *testing.F) {
 		if err != nil || len(text) > 1<<16 {
 			return
 		}
-		if _, err := transcode.Compile(m, m, transcode.Options{From: schema.CDR, To: schema.CDR}); err != nil {
+		if _, err := transcode.Compile(m, m, transcode.Options{From: serial.CDR, To: serial.CDR}); err != nil {
 			return // a type that cannot be read, such as one with a long double
 		}
 		newIDLReaders(t, m).agree(t, data)
@@ -202,22 +206,24 @@ func newIDLReaders(t *testing.T, m *schema.Message) *idlReaders {
 			t.Fatal(err)
 		}
 	}
-	r.plan, err = transcode.Compile(m, schema.Plain(m), transcode.Options{From: schema.CDR, To: schema.CDR})
+	r.plan, err = transcode.Compile(m, facts.Plain(m), transcode.Options{From: serial.CDR, To: serial.CDR})
 	must()
-	r.toROS1, err = transcode.Compile(m, schema.Plain(m), transcode.Options{From: schema.CDR, To: schema.ROS1})
+	r.toROS1, err = transcode.Compile(m, facts.Plain(m), transcode.Options{From: serial.CDR, To: serial.ROS1})
 	must()
-	r.text, err = render.Compile(m, schema.CDR, render.Options{Bytes: true, Arrays: true})
+	typ, err := message.ROS(m, serial.CDR)
+	must()
+	r.text, err = render.Compile(typ, render.Options{Bytes: true, Arrays: true})
 	must()
 	canonical := content.Canonical(m, false)
-	r.canon, err = content.FromROS(m, schema.CDR, canonical, true)
+	r.canon, err = content.FromROS(m, serial.CDR, canonical, true)
 	must()
-	r.canon1, err = content.FromROS(schema.Plain(m), schema.ROS1, canonical, true)
+	r.canon1, err = content.FromROS(facts.Plain(m), serial.ROS1, canonical, true)
 	must()
-	r.canonPlain, err = content.FromROS(schema.Plain(m), schema.CDR, canonical, true)
+	r.canonPlain, err = content.FromROS(facts.Plain(m), serial.CDR, canonical, true)
 	must()
-	r.codec, err = Compile[map[string]any](&mapping.Definition{ROS: m}, "cdr")
+	r.codec, err = compileFor[map[string]any](&mapping.Definition{ROS: m, Wire: serial.CDR})
 	must()
-	r.plain, err = Compile[map[string]any](&mapping.Definition{ROS: schema.Plain(m)}, "cdr")
+	r.plain, err = compileFor[map[string]any](&mapping.Definition{ROS: facts.Plain(m), Wire: serial.CDR})
 	must()
 	return r
 }
@@ -273,7 +279,7 @@ func (r *idlReaders) check(t *testing.T, data []byte, value any) {
 }
 
 func fitTest(m *schema.Message, data []byte) (doubt string, err error) {
-	typ, err := message.ROS(m, schema.CDR)
+	typ, err := message.ROS(m, serial.CDR)
 	if err != nil {
 		return "", err
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/bagconv/bagconv/message"
+	"github.com/bagconv/bagconv/internal/message"
 )
 
 // load returns the bits of a number: an integer with its sign in 64 bits, a float as a float64.

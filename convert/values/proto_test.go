@@ -21,7 +21,7 @@ import (
 	_ "google.golang.org/protobuf/types/known/durationpb"
 	_ "google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
 )
 
 // everything is a message with a field of every kind, alone, in a list and in a oneof, and with itself;
@@ -205,7 +205,7 @@ func treeText(v any) string {
 func TestProtobuf(t *testing.T) {
 	for _, syntax := range []string{"proto2", "proto3"} {
 		md := everything(t, syntax, true)
-		codec, err := Compile[map[string]any](&mapping.Definition{Proto: md}, "protobuf")
+		codec, err := compileFor[map[string]any](&mapping.Definition{Proto: md})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +277,7 @@ type self struct {
 // TestProtobufStruct: what is and is not set is in pointers, and what T does not have is left out.
 func TestProtobufStruct(t *testing.T) {
 	md := everything(t, "proto2", true)
-	codec, err := Compile[self](&mapping.Definition{Proto: md}, "protobuf")
+	codec, err := compileFor[self](&mapping.Definition{Proto: md})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func FuzzProtobuf(f *testing.F) {
 	for i, syntax := range []string{"proto2", "proto3"} {
 		types[i] = everything(f, syntax, false)
 		var err error
-		if codecs[i], err = Compile[map[string]any](&mapping.Definition{Proto: types[i]}, "protobuf"); err != nil {
+		if codecs[i], err = compileFor[map[string]any](&mapping.Definition{Proto: types[i]}); err != nil {
 			f.Fatal(err)
 		}
 		for range 10 {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 	"unsafe"
 
+	"github.com/bagconv/bagconv/internal/message"
 	"github.com/bagconv/bagconv/internal/wire/ros"
-	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -53,19 +53,19 @@ func within(name string, err error) error {
 // value writes the value at p; nil: zero.
 func (w *rosWriter) value(s *slot, p unsafe.Pointer) error {
 	if p == nil {
-		w.zero(s.Field, s.one)
+		message.WriteZero(&w.Writer, s.Field, s.one)
 		return nil
 	}
 	switch s.form {
 	case formNumber:
-		w.number(s.Size, raw(p, s.Size))
+		w.Number(s.Size, raw(p, s.Size))
 	case formCast:
 		bits := load(p, s.goKind, s.goSize)
 		v, ok := convert(bits, s.goKind, s.Kind, s.Size)
 		if !ok {
 			return refused("%v is no %s", asText(bits, s.goKind), s.name())
 		}
-		w.number(s.Size, v)
+		w.Number(s.Size, v)
 	case formBool:
 		w.Bool(*(*bool)(p))
 	case formString:
@@ -91,22 +91,9 @@ func (w *rosWriter) value(s *slot, p unsafe.Pointer) error {
 		}
 		return w.value(e, p)
 	default:
-		w.zero(s.Field, s.one)
+		message.WriteZero(&w.Writer, s.Field, s.one)
 	}
 	return nil
-}
-
-func (w *rosWriter) number(size int, bits uint64) {
-	switch size {
-	case 1:
-		w.U8(uint8(bits))
-	case 2:
-		w.U16(uint16(bits))
-	case 4:
-		w.U32(uint32(bits))
-	default:
-		w.U64(bits)
-	}
 }
 
 // dynamic returns the slot for the value of an interface, and a copy of it; nil: there is none.
@@ -273,31 +260,6 @@ func (s *slot) elements(p unsafe.Pointer) (n int, first unsafe.Pointer, width ui
 	}
 	v := reflect.NewAt(s.typ, p).Elem()
 	return v.Len(), v.UnsafePointer(), s.elem.typ.Size()
-}
-
-// zero writes the zero value of a field; one is a value of a list, and not the list.
-func (w *rosWriter) zero(f *message.Field, one bool) {
-	switch {
-	case f.List && !one && f.Fixed < 0:
-		w.U32(0)
-	case f.List && !one:
-		for range f.Fixed {
-			w.zero(f, true)
-		}
-	case f.Wide:
-		w.U32(0)
-	case f.Kind == message.Text:
-		w.String(nil)
-	case f.Type != nil:
-		if len(f.Type.Fields) == 0 && w.CDR() {
-			w.U8(0)
-		}
-		for i := range f.Type.Fields {
-			w.zero(&f.Type.Fields[i], false)
-		}
-	default:
-		w.number(f.Size, 0)
-	}
 }
 
 // bare returns what a pointer or an interface is about.

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/bagconv/bagconv/message"
+	"github.com/bagconv/bagconv/internal/message"
 	"github.com/bagconv/bagconv/schema"
 )
 

@@ -13,10 +13,12 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/schema/serial"
+
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/message"
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/internal/typetree"
-	"github.com/bagconv/bagconv/message"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
 // A layout is a form of messages, as the tests write it.
@@ -328,7 +330,7 @@ func checkTree(t *testing.T, w *typetree.World, g drafter, m *typetree.Message, 
 		t.Fatal(err)
 	}
 	typ := g.message(m, ros1)
-	p, err := compile(&mapping.Definition{ROS: msg}, encoding, typ)
+	p, err := compile(&mapping.Definition{ROS: msg, Wire: serial.Of(encoding)}, typ)
 	if err != nil {
 		t.Fatalf("%s as %s: %v", m.Name, typ, err)
 	}

@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"unsafe"
 
-	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/message"
 	"github.com/bagconv/bagconv/internal/wire/ros"
-	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -32,21 +32,9 @@ func For[T any](t *storage.Topic) (*Codec[T], error) {
 	return compileTopic[T](mapping.New(mapping.Options{SourceDistro: mapping.DefaultDistro}), t)
 }
 
-func compileTopic[T any](m *mapping.Mapper, t *storage.Topic) (*Codec[T], error) {
-	d, err := m.Define(t)
-	if err == nil {
-		var c *Codec[T]
-		if c, err = Compile[T](d, t.Encoding); err == nil {
-			return c, nil
-		}
-	}
-	return nil, fmt.Errorf("topic %s: %w", t.Name, err)
-}
-
-// Compile returns the codec of a definition, for messages in "ros1", "cdr", "protobuf" or "json".
-// The error wraps ErrType if T does not fit, and names the field.
-func Compile[T any](d *mapping.Definition, encoding string) (*Codec[T], error) {
-	p, err := compile(d, encoding, reflect.TypeFor[T]())
+// compileFor returns the codec of a definition. The error wraps ErrType if T does not fit, and names the field.
+func compileFor[T any](d *mapping.Definition) (*Codec[T], error) {
+	p, err := compile(d, reflect.TypeFor[T]())
 	if err != nil {
 		return nil, err
 	}
@@ -79,20 +67,12 @@ type program struct {
 }
 
 // compile makes the program of a Go type.
-func compile(d *mapping.Definition, encoding string, t reflect.Type) (p *program, err error) {
+func compile(d *mapping.Definition, t reflect.Type) (p *program, err error) {
 	if t != mapType && (t.Kind() != reflect.Struct || t == timeType) {
 		return nil, fmt.Errorf("%w: %s is not a struct and not map[string]any", ErrType, t)
 	}
-	p = &program{head: d.Head, json: encoding == "json"}
-	switch {
-	case d.Proto != nil:
-		p.typ, err = message.Proto(d.Proto)
-	case d.ROS != nil:
-		p.typ, err = message.ROS(d.ROS, schema.EncodingOf(encoding))
-	default:
-		err = errors.New("there is no definition of the messages")
-	}
-	if err != nil {
+	p = &program{head: d.Head, json: d.JSON != nil}
+	if p.typ, err = d.Type(); err != nil {
 		return nil, err
 	}
 	c := compiler{made: map[nodeKey]*node{}}

@@ -15,12 +15,14 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/render"
+	"github.com/bagconv/bagconv/internal/schema/serial"
+
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/render"
+	"github.com/bagconv/bagconv/internal/message"
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/internal/typetree"
-	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -30,7 +32,11 @@ func parse(t testing.TB, text string, d rosmsg.Dialect) *mapping.Definition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &mapping.Definition{ROS: msg}
+	wire := serial.CDR
+	if d == rosmsg.ROS1 {
+		wire = serial.ROS1
+	}
+	return &mapping.Definition{ROS: msg, Wire: wire}
 }
 
 // TestNumbers: a number keeps its value, or is refused with the name of its field.
@@ -40,14 +46,14 @@ func TestNumbers(t *testing.T) {
 		X int8
 		Y float32
 	}
-	codec, err := Compile[narrow](d, "ros1")
+	codec, err := compileFor[narrow](d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wide, err := Compile[struct {
+	wide, err := compileFor[struct {
 		X float64
 		Y uint64
-	}](d, "ros1")
+	}](d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +93,7 @@ func TestNumbers(t *testing.T) {
 // TestZero: an array of wide strings that T does not have is written as that many empty ones.
 func TestZero(t *testing.T) {
 	type short struct{ Last int32 }
-	codec, err := Compile[short](parse(t, "wstring[2] w\nint32[] list\nint32 last\n", rosmsg.ROS2), "cdr")
+	codec, err := compileFor[short](parse(t, "wstring[2] w\nint32[] list\nint32 last\n", rosmsg.ROS2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,30 +161,30 @@ func TestTypes(t *testing.T) {
 			t.Errorf("%v, not %s", err, want)
 		}
 	}
-	_, err := Compile[struct{ S int }](d, "ros1")
+	_, err := compileFor[struct{ S int }](d)
 	check(err, "field s is a string and cannot be a int")
-	_, err = Compile[struct{ A [2]uint8 }](d, "ros1")
+	_, err = compileFor[struct{ A [2]uint8 }](d)
 	check(err, "field a is a uint8[3]")
-	_, err = Compile[struct{ List []struct{ X string } }](d, "ros1")
+	_, err = compileFor[struct{ List []struct{ X string } }](d)
 	check(err, "field list.x")
-	_, err = Compile[struct{ AB int }](d, "ros1")
+	_, err = compileFor[struct{ AB int }](d)
 	check(err, "several fields")
-	_, err = Compile[struct {
+	_, err = compileFor[struct {
 		S     string
 		Other string `bag:"s"`
-	}](d, "ros1")
+	}](d)
 	check(err, "two places")
-	_, err = Compile[struct {
+	_, err = compileFor[struct {
 		S string `bag:"none"`
-	}](d, "ros1")
+	}](d)
 	check(err, "no field none")
-	_, err = Compile[struct{ T map[string]int }](d, "ros1")
+	_, err = compileFor[struct{ T map[string]int }](d)
 	check(err, "field t")
-	_, err = Compile[[]int](d, "ros1")
+	_, err = compileFor[[]int](d)
 	check(err, "[]int")
-	_, err = Compile[time.Time](d, "ros1")
+	_, err = compileFor[time.Time](d)
 	check(err, "time.Time")
-	codec, err := Compile[struct {
+	codec, err := compileFor[struct {
 		List []struct {
 			X float64
 			Z int
@@ -186,7 +192,7 @@ func TestTypes(t *testing.T) {
 		C int `bag:"ab"`
 		T struct{ Secs, Nsecs uint32 }
 		y int
-	}](d, "ros1")
+	}](d)
 	if err != nil || fmt.Sprint(codec.Unread(), codec.Unset()) != "[s a a_b] [list.Z]" {
 		t.Error(err, codec.Unread(), codec.Unset())
 	}
@@ -197,7 +203,7 @@ const separator = "=============================================================
 // TestRanges: what has no place in a message is refused when it is written.
 func TestRanges(t *testing.T) {
 	d := parse(t, "string<=2 s\nuint8[3] a\nuint8[<=2] b\nwstring<=1 w\nuint8[] c\n", rosmsg.ROS2)
-	codec, err := Compile[map[string]any](d, "cdr")
+	codec, err := compileFor[map[string]any](d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +227,7 @@ func TestRanges(t *testing.T) {
 			t.Errorf("%v: %v", v, err)
 		}
 	}
-	arrays, err := Compile[struct{ C [2]uint8 }](d, "cdr")
+	arrays, err := compileFor[struct{ C [2]uint8 }](d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,10 +238,10 @@ func TestRanges(t *testing.T) {
 
 func TestTimes(t *testing.T) {
 	d := parse(t, "time t\nduration d\n", rosmsg.ROS1)
-	codec, err := Compile[struct {
+	codec, err := compileFor[struct {
 		T time.Time
 		D time.Duration
-	}](d, "ros1")
+	}](d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +321,7 @@ func fixMessage(t testing.TB) []byte {
 
 // TestConcurrent: one codec for several goroutines, with types in maps that are compiled on the way.
 func TestConcurrent(t *testing.T) {
-	codec, err := Compile[map[string]any](parse(t, "int32[] a\nP p\n"+separator+"MSG: p/P\nfloat32 x\n", rosmsg.ROS1), "ros1")
+	codec, err := compileFor[map[string]any](parse(t, "int32[] a\nP p\n"+separator+"MSG: p/P\nfloat32 x\n", rosmsg.ROS1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +347,7 @@ func TestConcurrent(t *testing.T) {
 func TestOutOfProportion(t *testing.T) {
 	d := parse(t, "E[] a\n"+separator+"MSG: p/E\n", rosmsg.ROS1)
 	message := []byte{0xff, 0xff, 0xff, 0x7f}
-	codec, err := Compile[map[string]any](d, "ros1")
+	codec, err := compileFor[map[string]any](d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +355,7 @@ func TestOutOfProportion(t *testing.T) {
 	if err := codec.Decode(message, &v); !errors.Is(err, ErrMalformed) {
 		t.Error(err)
 	}
-	skipping, err := Compile[struct{}](d, "ros1")
+	skipping, err := compileFor[struct{}](d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,21 +384,26 @@ func FuzzDecode(f *testing.F) {
 		if len(message) > 4<<10 || len(definition) > 4<<10 || !utf8.ValidString(definition) {
 			return
 		}
-		dialect, encoding, wire := rosmsg.ROS2, "cdr", schema.CDR
+		dialect, wire := rosmsg.ROS2, serial.CDR
 		if form == 0 {
-			dialect, encoding, wire = rosmsg.ROS1, "ros1", schema.ROS1
+			dialect, wire = rosmsg.ROS1, serial.ROS1
 		}
 		msg, err := rosmsg.Parse("p/T", []byte(definition), dialect, nil)
 		if err != nil || !small(msg, 0) {
 			return
 		}
-		codec, err := Compile[map[string]any](&mapping.Definition{ROS: msg}, encoding)
-		program, err2 := render.Compile(msg, wire, render.Options{Bytes: true, Arrays: true})
+		def := &mapping.Definition{ROS: msg, Wire: wire}
+		codec, err := compileFor[map[string]any](def)
+		typ, err2 := def.Type()
 		if (err == nil) != (err2 == nil) {
 			t.Fatal(err, err2)
 		}
 		if err != nil {
 			return
+		}
+		program, err := render.Compile(typ, render.Options{Bytes: true, Arrays: true})
+		if err != nil {
+			t.Fatal(err)
 		}
 		var v map[string]any
 		err = codec.Decode(message, &v)

@@ -43,7 +43,7 @@ func BenchmarkRun(b *testing.B) {
 				b.Run(fmt.Sprintf("%s/%s/%s", name, to, level), func(b *testing.B) {
 					b.SetBytes(2 * bytes)
 					b.ReportAllocs()
-					job := verify.Job{Level: level, A: verify.Side{Path: bag, Format: formatOf(b, bag)}, B: verify.Side{Path: out, Format: formatOf(b, out)}}
+					job := verify.Job{Level: level, A: sideOf(bag, formatOf(b, bag)), B: sideOf(out, formatOf(b, out))}
 					for b.Loop() {
 						if res, err := verify.Run(context.Background(), job); err != nil || !res.Equal {
 							b.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -194,7 +194,7 @@ func checkFound(t *testing.T, name string, res *verify.Result, topic string, pla
 		case got.Name == topic:
 			if got.Equal {
 				t.Errorf("%s: not found on %s", name, topic)
-			} else if got.First.Index != place || !slices.Contains(wantKinds[kind], got.First.Kind) {
+			} else if int64(got.First.Index) != place || !slices.Contains(wantKinds[kind], got.First.Kind) {
 				t.Errorf("%s on %s: %+v, want %v at %d", name, topic, *got.First, wantKinds[kind], place)
 			} else if got.First.Kind == verify.KindContent && (got.First.Path == "" || got.First.A == got.First.B) {
 				t.Errorf("%s on %s: no field: %+v", name, topic, *got.First)

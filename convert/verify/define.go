@@ -7,16 +7,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/schema/serial"
+
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
-	"github.com/bagconv/bagconv/convert/content"
-	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/content"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/schema/jsonschema"
+	"github.com/bagconv/bagconv/internal/schema/protoschema"
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/jsonschema"
-	"github.com/bagconv/bagconv/schema/protoschema"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -33,7 +35,7 @@ type member struct {
 // A topicDefinition is what the messages of a topic look like.
 type topicDefinition struct {
 	msg       *schema.Message                // the ROS type that they are, or that they were made from
-	wire      schema.Encoding                // of ROS messages
+	wire      serial.Encoding                // of ROS messages
 	either    *schema.Message                // the ROS 1 type of messages in CDR or ROS 1; nil: they are of msg and in wire
 	json      *jsonschema.Object             // of messages in JSON
 	proto     protoreflect.MessageDescriptor // of protobuf messages
@@ -64,9 +66,9 @@ func (l *linker) define(side int, t *storage.TopicInfo) *member {
 	case d.JSON != nil:
 		m.def = &topicDefinition{msg: d.ROS, json: d.JSON, generated: true}
 	case t.Encoding == "cdr":
-		m.def = &topicDefinition{msg: d.ROS, wire: schema.CDR, either: d.Either}
+		m.def = &topicDefinition{msg: d.ROS, wire: serial.CDR, either: d.Either}
 	default:
-		m.def = &topicDefinition{msg: d.ROS, wire: schema.ROS1}
+		m.def = &topicDefinition{msg: d.ROS, wire: serial.ROS1}
 	}
 	return m
 }
@@ -150,11 +152,11 @@ func (d *topicDefinition) program(to *schema.Message, strict bool) (*content.Pro
 		return content.FromJSON(d.json, to, strict)
 	}
 	if d.either != nil {
-		cdr, err := content.FromROS(d.either, schema.CDR, to, strict)
+		cdr, err := content.FromROS(d.either, serial.CDR, to, strict)
 		if err != nil {
 			return nil, err
 		}
-		ros1, err := content.FromROS(d.either, schema.ROS1, to, strict)
+		ros1, err := content.FromROS(d.either, serial.ROS1, to, strict)
 		if err != nil {
 			return nil, err
 		}

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/bagconv/bagconv/convert/content"
-	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/content"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -21,19 +21,38 @@ type reader struct {
 	strict  bool             // how it pairs their fields: see content.FromROS
 }
 
-// A digester is the program of one topic: in the workers of a stream it turns a
-// message into its digest,
-//
-//	0   sha256 of 'c' and the canonical bytes, or of 'r' and the bytes as they are
-//	32  flags
-//	33  u64 hash of the bytes as they are, of this process only
-//	41  u64 hash of the counters of Headers; 0 if they are not compared
-//	49  u64 of the digest that the other side has when its encoding cannot hold a time or text
-//	57  u32 number of times in odd words, see content.Writer.Odd
-//	61  two u64 hashes, of this process only, of the bytes that the program reads; 0 without a shortcut
-//
-// or, with full, into its flags and the bytes that it digests, the counters of
-// Headers among them.
+// A fingerprint is what is compared of a message. It goes through the workers as its values in this order, in
+// little endian. Hashes of bytes are those of this process only.
+type fingerprint struct {
+	digest [sha256.Size]byte // of 'c' and the canonical bytes, or of 'r' and the bytes as they are
+	flags  byte
+	odd    uint32    // number of times in odd words, see content.Writer.Odd
+	raw    uint64    // hash of the bytes as they are
+	seq    uint64    // hash of the counters of Headers; 0 if they are not compared
+	other  uint64    // what digest of the other side begins with, when flagTime or flagText is set
+	wire   [2]uint64 // hashes of the bytes that the program reads; 0 without a shortcut
+}
+
+const digestSize = sha256.Size + 1 + 4 + 5*8
+
+func (f *fingerprint) append(dst []byte) []byte {
+	dst = append(append(dst, f.digest[:]...), f.flags)
+	dst = binary.LittleEndian.AppendUint32(dst, f.odd)
+	for _, v := range [...]uint64{f.raw, f.seq, f.other, f.wire[0], f.wire[1]} {
+		dst = binary.LittleEndian.AppendUint64(dst, v)
+	}
+	return dst
+}
+
+func (f *fingerprint) read(b []byte) {
+	f.digest, f.flags, f.odd = [sha256.Size]byte(b), b[sha256.Size], binary.LittleEndian.Uint32(b[sha256.Size+1:])
+	for i, v := range [...]*uint64{&f.raw, &f.seq, &f.other, &f.wire[0], &f.wire[1]} {
+		*v = binary.LittleEndian.Uint64(b[sha256.Size+5+8*i:])
+	}
+}
+
+// A digester is the program of one topic: in the workers of a stream it turns a message into its fingerprint or, with
+// full, into its flags and the bytes that it digests, the counters of Headers among them.
 type digester struct {
 	reader   *reader // nil: bytes are compared as they are
 	seq      bool    // counters of Headers are compared
@@ -50,8 +69,6 @@ type digester struct {
 type shortcut struct {
 	failed atomic.Bool
 }
-
-const digestSize = sha256.Size + 1 + 8 + 8 + 8 + 4 + 16
 
 // The flags of a message.
 const (
@@ -96,62 +113,47 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	}
 	defer d.pool.Put(s)
 	plain, err := d.convert(s, src, logTime)
-	if d.hashed && err == nil {
-		dst = append(append(dst, make([]byte, sha256.Size)...), flagHash)
-		dst = binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, src))
-		return appendWire(append(dst, make([]byte, 8+8+4)...), plain), nil
+	f := fingerprint{flags: flagHash}
+	if !d.full {
+		f.raw = maphash.Bytes(seed, src)
 	}
-	flags := byte(0)
+	if d.shortcut != nil {
+		f.wire = [2]uint64{maphash.Bytes(seed, plain), maphash.Bytes(seed2, plain)}
+	}
+	if d.hashed && err == nil {
+		return f.append(dst), nil
+	}
 	if err == nil {
-		flags, err = d.read(s, plain)
+		f.flags, err = d.read(s, plain)
 	}
 	if err != nil && d.strict {
 		return dst, err
 	}
 	raw := d.reader == nil || err != nil
 	if err != nil {
-		flags = flagBad
+		f.flags = flagBad
 	}
 	if d.full {
-		dst = append(dst, flags)
+		dst = append(dst, f.flags)
 		if raw {
 			return append(dst, src...), nil
 		}
 		return append(dst, s.writer.Bytes()...), nil
 	}
-	seq, other, odd := uint64(0), uint64(0), uint32(0)
-	var sum [sha256.Size]byte
 	if raw {
-		sum = s.rawSum(src)
-	} else {
-		sum, odd = s.writer.Sum(), s.writer.Odd
-		if d.seq {
-			seq = s.writer.Seq
+		f.digest = s.rawSum(src)
+		return f.append(dst), nil
+	}
+	f.digest, f.odd = s.writer.Sum(), s.writer.Odd
+	if d.seq {
+		f.seq = s.writer.Seq
+	}
+	if f.flags&(flagTime|flagText) != 0 {
+		if f.other, err = d.other(s, plain); err != nil {
+			return dst, err
 		}
-		if flags&(flagTime|flagText) != 0 {
-			if other, err = d.other(s, plain); err != nil {
-				return dst, err
-			}
-		}
 	}
-	dst = append(append(dst, sum[:]...), flags)
-	dst = binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, src))
-	dst = binary.LittleEndian.AppendUint64(dst, seq)
-	dst = binary.LittleEndian.AppendUint64(dst, other)
-	dst = binary.LittleEndian.AppendUint32(dst, odd)
-	if d.shortcut == nil {
-		plain = nil
-	}
-	return appendWire(dst, plain), nil
-}
-
-// appendWire appends the hashes of what the program of a message reads; nil: they are not needed.
-func appendWire(dst, plain []byte) []byte {
-	if plain == nil {
-		return append(dst, make([]byte, 16)...)
-	}
-	dst = binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, plain))
-	return binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed2, plain))
+	return f.append(dst), nil
 }
 
 // other reads what convert returned once more, with its times and text as the other encoding has them. It

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/extras"
+	"github.com/bagconv/bagconv/internal/convert/extras"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -22,7 +22,7 @@ func (c *comparison) readExtras(ctx context.Context, side int, r storage.Reader)
 		return err
 	}
 	for _, path := range c.side(side).Attach {
-		a, err := extras.FromFile(c.job.Read.FS, path)
+		a, err := extras.FromFile(c.side(side).Read.FS, path)
 		if err != nil {
 			return err
 		}

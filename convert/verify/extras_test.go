@@ -148,7 +148,7 @@ func TestExtrasRefused(t *testing.T) {
 				t.Errorf("refused are %v", refused)
 			}
 			for missing := range len(refused) + 1 {
-				sides := verify.Job{A: verify.Side{Path: in, Format: mcap}, B: verify.Side{Path: path, Format: mcap}, Refused: refused[missing:]}
+				sides := verify.Job{A: sideOf(in, mcap), B: sideOf(path, mcap), Refused: refused[missing:]}
 				res, err := verify.Run(t.Context(), sides)
 				if err != nil {
 					return err

@@ -2,10 +2,8 @@ package verify
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 
-	"github.com/bagconv/bagconv/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -13,13 +11,7 @@ import (
 type entry struct {
 	pair          *pair
 	time, publish int64
-	raw           uint64 // hash of the bytes as they are
-	seq           uint64 // hash of the counters of Headers, if they are compared
-	other         uint64 // what digest of the other side begins with, when flagTime or flagText is set
-	digest        [sha256.Size]byte
-	wire          [2]uint64 // hashes of what the program of the pair reads
-	odd           uint32    // number of times in odd words
-	flags         byte
+	fingerprint
 }
 
 // A feed is the stream of a side's entries, in order of time.
@@ -93,15 +85,7 @@ func (f *feed) run(ctx context.Context, src *recording.Source, q recording.Query
 		f.counts[m.Topic]++
 		batch = append(batch, entry{pair: f.pairs[m.Topic], time: m.LogTime, publish: m.PublishTime})
 		if len(m.Data) == digestSize {
-			e := &batch[len(batch)-1]
-			e.digest = [sha256.Size]byte(m.Data)
-			e.flags = m.Data[sha256.Size]
-			e.raw = binary.LittleEndian.Uint64(m.Data[sha256.Size+1:])
-			e.seq = binary.LittleEndian.Uint64(m.Data[sha256.Size+9:])
-			e.other = binary.LittleEndian.Uint64(m.Data[sha256.Size+17:])
-			e.odd = binary.LittleEndian.Uint32(m.Data[sha256.Size+25:])
-			e.wire[0] = binary.LittleEndian.Uint64(m.Data[sha256.Size+29:])
-			e.wire[1] = binary.LittleEndian.Uint64(m.Data[sha256.Size+37:])
+			batch[len(batch)-1].fingerprint.read(m.Data)
 		}
 		if len(batch) == batchEntries {
 			return send()

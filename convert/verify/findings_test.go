@@ -16,10 +16,10 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -375,12 +375,12 @@ func TestTimesBeyond(t *testing.T) {
 	f := *registry.Lookup("bag")
 	f.MaxTime = start // as if the second time were one that its writer refuses
 	db3 := converted(t, convert.Job{}, bag, "db3", filepath.Join(t.TempDir(), "r"))
-	res, err := verify.Run(context.Background(), verify.Job{A: verify.Side{Path: bag, Format: &f}, B: verify.Side{Path: db3, Format: registry.Lookup("db3")}})
+	res, err := verify.Run(context.Background(), verify.Job{A: sideOf(bag, &f), B: sideOf(db3, registry.Lookup("db3"))})
 	if err != nil || !res.Equal || res.B.Messages != 2 || leftOut(res) != 0 {
 		t.Errorf("%v: %+v", err, res)
 	}
 	short := saved(t, "bag", storagetest.Recording{Topics: rec.Topics, Messages: rec.Messages[:1]})
-	res, err = verify.Run(context.Background(), verify.Job{A: verify.Side{Path: short, Format: &f}, B: verify.Side{Path: db3, Format: registry.Lookup("db3")},
+	res, err = verify.Run(context.Background(), verify.Job{A: sideOf(short, &f), B: sideOf(db3, registry.Lookup("db3")),
 		Ignore: []verify.Code{verify.Unconvertible}})
 	if err != nil || !res.Equal || leftOut(res) != 1 {
 		t.Errorf("%v: %s", err, describe(res, &convert.Report{}))

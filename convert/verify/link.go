@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/content"
-	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/content"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/nearest"
+	"github.com/bagconv/bagconv/internal/schema/protoschema"
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -225,7 +226,7 @@ func (k *link) read(side int, d *topicDefinition, head mapping.Program, strict b
 		return err
 	}
 	if lost := append(p.Dropped(), p.Added()...); len(lost) > 0 {
-		k.note(Fields, "one of %s and %s does not have %s", d.msg.Name, k.typ.Name, some(lost))
+		k.note(Fields, "one of %s and %s does not have %s", d.msg.Name, k.typ.Name, nearest.Some(lost, 4))
 	}
 	k.readers[side] = append(k.readers[side], &reader{head, p, d, k.typ, strict})
 	return nil
@@ -247,7 +248,7 @@ var conversions = []conversion{
 func (l *linker) conversionSides(g [2]*group) [2]int {
 	first := 0
 	for side := range g {
-		if g[side].members[0].topic.Metadata[storage.MetaProtoType] != "" && g[1-side].members[0].topic.Encoding == "protobuf" {
+		if g[side].members[0].topic.Metadata[mapping.MetaProtoType] != "" && g[1-side].members[0].topic.Encoding == "protobuf" {
 			first = 1 - side
 		}
 	}
@@ -351,12 +352,4 @@ func (l *linker) crosses(side int, m *member) error {
 	}
 	_, err := l.mapper(mapperKey{side, other.Native, mapping.ProtoMapped, mapping.RosoutKeep}).Map(&m.topic.Topic)
 	return err
-}
-
-// some names at most four of the paths.
-func some(paths []string) string {
-	if n := len(paths); n > 4 {
-		return fmt.Sprintf("%s and %d more", strings.Join(paths[:4], ", "), n-4)
-	}
-	return strings.Join(paths, ", ")
 }

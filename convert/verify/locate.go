@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/bagconv/bagconv/convert/content"
-	"github.com/bagconv/bagconv/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/content"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -58,7 +58,7 @@ func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]messageByte
 	left := 0
 	plan := make([]recording.Topic, len(c.info[side].Topics))
 	at := make([]*pair, len(plan))
-	seen := map[*pair]int64{}
+	seen := map[*pair]storage.Known{}
 	for i := range plan {
 		plan[i].Skip = true
 	}

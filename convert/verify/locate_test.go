@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/content"
+	"github.com/bagconv/bagconv/internal/convert/content"
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
 func parse(t testing.TB, text string, d rosmsg.Dialect) *schema.Message {

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"hash"
 
-	"github.com/bagconv/bagconv/convert/content"
-	"github.com/bagconv/bagconv/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/content"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // pairCounts are what is known of a pair while its messages pass.
@@ -16,7 +17,7 @@ type pairCounts struct {
 	sides      [2]sideCount
 	shortcut   *shortcut // nil: the messages of both sides are read each for itself
 	queued     bool      // it stands in comparison.held
-	index      int64
+	index      storage.Known
 	first      *Difference
 	differ     int64
 	shifted    bool              // first may turn out to be a message at another time
@@ -150,7 +151,8 @@ func (c *comparison) compare(p *pair, a, b *entry) {
 	case !a.becomes(b) && !b.becomes(a) || a.seq != b.seq || (a.flags^b.flags)&flagBad != 0 || b.flags&^a.flags&flagOpen != 0:
 		p.differ++
 		if p.first == nil {
-			p.first = &Difference{Kind: KindContent, Index: p.index, Time: a.time}
+			at := a.time
+			p.first = &Difference{Kind: KindContent, Index: p.index, Time: &at}
 		}
 	case a.raw != b.raw:
 		p.recoded++
@@ -215,11 +217,11 @@ func (p *pair) unmatched(side int, e *entry) {
 	if p.shifted && p.first.Kind != kinds[side] && p.pending == e.digest {
 		// It was not missing: it stands here, at another time.
 		p.shifted = false
-		was, is := p.first.Time, e.time
+		was, is := *p.first.Time, e.time
 		if side == 0 {
 			was, is = is, was
 		}
-		p.first = &Difference{Kind: KindTime, Index: p.first.Index, Time: was, Path: "log time", A: nsText(was), B: nsText(is)}
+		p.first = &Difference{Kind: KindTime, Index: p.first.Index, Time: &was, Path: "log time", A: nsText(was), B: nsText(is)}
 		return
 	}
 	if p.shifted && p.first.Kind != kinds[side] {
@@ -227,7 +229,8 @@ func (p *pair) unmatched(side int, e *entry) {
 	}
 	p.differ++
 	if p.first == nil {
-		p.first = &Difference{Kind: kinds[side], Index: p.index, Time: e.time}
+		at := e.time
+		p.first = &Difference{Kind: kinds[side], Index: p.index, Time: &at}
 		p.shifted, p.pending = true, e.digest
 	}
 }

@@ -3,8 +3,10 @@ package verify
 import (
 	"cmp"
 
-	"github.com/bagconv/bagconv/convert/content"
-	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/schema/serial"
+
+	"github.com/bagconv/bagconv/internal/convert/content"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -19,7 +21,7 @@ func (l *linker) migrate(m *member) {
 	}
 	if l.target == nil {
 		o := l.known[0].Options()
-		o.Target, o.Distro = l.job.Target, cmp.Or(l.job.Distro, mapping.DefaultDistro)
+		o.Target, o.Distro = l.job.Target, cmp.Or(l.job.A.Distro, mapping.DefaultDistro)
 		l.target = mapping.New(o)
 	}
 	g, err := l.target.Migration(t, to)
@@ -32,7 +34,7 @@ func (l *linker) migrate(m *member) {
 		for _, s := range g.Steps {
 			steps = append(steps, content.Version{Source: s.Source, Target: s.Target, Rule: ruleOf(s)})
 		}
-		if head, err = content.NewMigration(steps, schema.EncodingOf(t.Encoding), schema.EncodingOf(to)); err != nil {
+		if head, err = content.NewMigration(steps, serial.Of(t.Encoding), serial.Of(to)); err != nil {
 			return
 		}
 	}
@@ -49,7 +51,7 @@ func (l *linker) migrate(m *member) {
 	topic := *m.topic
 	topic.Type, topic.Encoding = g.Target.Name, to
 	m.topic, m.head, m.uncounted = &topic, head, !old
-	m.def = &topicDefinition{msg: g.Target, wire: schema.EncodingOf(to)}
+	m.def = &topicDefinition{msg: g.Target, wire: serial.Of(to)}
 }
 
 // encodingInB returns the encoding that a topic of A has in B; if that has no topic of the name, the

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/migrate"
 	"github.com/bagconv/bagconv/convert/verify"
-	"github.com/bagconv/bagconv/schema/defset"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/migrate"
+	"github.com/bagconv/bagconv/internal/schema/defset"
 )
 
 // target reads the definitions of testdata/migration, and rules.

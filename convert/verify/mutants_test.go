@@ -9,17 +9,19 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/schema/serial"
+
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/render"
+	"github.com/bagconv/bagconv/internal/message"
 	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/schema/protoschema"
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/internal/typetree"
-	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/protoschema"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -94,7 +96,11 @@ func (tr *tree) text(t *testing.T, data []byte) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := render.Compile(msg, schema.CDR, render.Options{Bytes: true, Arrays: true})
+	typ, err := message.ROS(msg, serial.CDR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := render.Compile(typ, render.Options{Bytes: true, Arrays: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +184,7 @@ func TestFaults(t *testing.T) {
 				planted++
 				path := save(t, registry.Lookup(to), filepath.Join(dir, fmt.Sprint(fault, try)), tr.with(to, e, which))
 				res := compare(t, verify.Job{}, tr.path, path)
-				if first := res.Topics[0].First; res.Equal || first.Index >= 0 && first.Index != int64(which) {
+				if first := res.Topics[0].First; res.Equal || first.Index >= 0 && int64(first.Index) != int64(which) {
 					t.Errorf("%s, %s, site %d of message %d: equal is %v, %+v\n%x\n%x\n%s", fault, encoding, e.site, which, res.Equal, first, right, wrong, tr.source.Topics[0].Schema.Data)
 				}
 			}

@@ -6,8 +6,10 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/bagconv/bagconv/convert/content"
-	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/schema/serial"
+
+	"github.com/bagconv/bagconv/internal/convert/content"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -297,11 +299,11 @@ func (p *pair) program(side, i int, full bool) mapping.Program {
 		if other := p.groups[1-side]; other != nil && other.encoding != p.groups[side].encoding {
 			switch other.encoding {
 			case "ros1":
-				r.program = r.program.Within(schema.ROS1)
+				r.program = r.program.Within(serial.ROS1)
 			case "cdr":
-				r.program = r.program.Within(schema.CDR)
+				r.program = r.program.Within(serial.CDR)
 			case "protobuf":
-				r.program = r.program.Within(schema.Protobuf)
+				r.program = r.program.Within(serial.Protobuf)
 			}
 		}
 		d.reader, d.seq = &r, p.link.seq

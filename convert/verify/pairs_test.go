@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -36,7 +37,7 @@ func pairAll(info [2]*storage.Info) (l *linker, pairs []*pair) {
 		}
 	}
 	format := &storage.Format{Name: "x"}
-	l = newLinker(&Job{A: Side{Format: format}, B: Side{Format: format}, Level: Content}, info, taken, [2]mapping.Known{})
+	l = newLinker(&Job{A: Side{Ref: recording.Ref{Format: format}}, B: Side{Ref: recording.Ref{Format: format}}, Level: Content}, info, taken, [2]mapping.Known{})
 	return l, l.pairs()
 }
 

@@ -7,19 +7,24 @@ import (
 	"sync"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // result makes the result of a comparison that is over.
 func (c *comparison) result() *Result {
-	r := &Result{Level: c.job.Level, Equal: true}
+	r := NewResult(c.job)
+	r.Equal = true
 	for i, end := range []*End{&r.A, &r.B} {
 		info := c.info[i]
-		*end = End{Path: c.side(i).Path, Format: info.Format, Version: info.Version, Size: info.Size, Selection: c.selected(i), Warnings: info.Warnings, Doubts: c.doubts(i), Damaged: damaged(info)}
+		*end = End{Path: c.side(i).Path, Format: info.Format, Version: info.Version, Size: info.Size, Selection: c.selected(i), Warnings: append(append([]storage.Warning{}, info.Warnings...), c.doubts(i)...), Damaged: damaged(info)}
 	}
 	for _, p := range c.pairs {
 		t := c.topic(r, p)
-		r.A.Messages += t.A.Messages
-		r.B.Messages += t.B.Messages
+		for i, end := range []*TopicEnd{t.A, t.B} {
+			if end != nil {
+				[]*End{&r.A, &r.B}[i].Messages += end.Messages
+			}
+		}
 		r.Equal = r.Equal && t.Equal
 		r.Topics = append(r.Topics, t)
 	}
@@ -32,16 +37,18 @@ func (c *comparison) result() *Result {
 
 // topic judges one pair.
 func (c *comparison) topic(r *Result, p *pair) Topic {
-	t := Topic{Name: p.name()}
-	for i, end := range []*TopicEnd{&t.A, &t.B} {
+	t := Topic{Name: p.name(), Demanded: []Code{}}
+	messages := int64(0) // of the side with more
+	for i, end := range []**TopicEnd{&t.A, &t.B} {
 		g, s := p.groups[i], &p.sides[i]
 		if g == nil {
 			continue
 		}
-		*end = TopicEnd{Name: g.name, Type: g.typ, Encoding: g.encoding, Messages: s.messages + s.refused.Messages + s.refused.Times}
+		*end = &TopicEnd{Name: g.name, Type: g.typ, Encoding: g.encoding, Messages: s.messages + s.refused.Messages + s.refused.Times}
 		if c.job.Level != Counts {
-			end.Hash, end.Sum = s.sum(), s.parts.String()
+			(*end).Hash, (*end).Sum = s.sum(), s.parts.String()
 		}
+		messages = max(messages, (*end).Messages)
 	}
 	except := func(code Code, n int64, format string, a ...any) {
 		e := Exception{Code: code, Topic: t.Name, Count: n, Message: fmt.Sprintf(format, a...)}
@@ -62,7 +69,7 @@ func (c *comparison) topic(r *Result, p *pair) Topic {
 	}
 	total := func(kind Kind, a, b string) {
 		p.first = &Difference{Kind: kind, Index: -1, A: a, B: b}
-		p.differ = max(t.A.Messages, t.B.Messages)
+		p.differ = messages
 	}
 	switch {
 	case p.groups[0] == nil || p.groups[1] == nil:
@@ -120,9 +127,9 @@ type exceptFunc func(code Code, n int64, format string, a ...any)
 
 // oneSided judges a topic that one side does not have.
 func (c *comparison) oneSided(p *pair, t *Topic, except exceptFunc, total func(Kind, string, string)) {
-	side, end, kind := 0, &t.A, KindMissingTopic
+	side, end, kind := 0, t.A, KindMissingTopic
 	if p.groups[0] == nil {
-		side, end, kind = 1, &t.B, KindExtraTopic
+		side, end, kind = 1, t.B, KindExtraTopic
 	}
 	if end.Messages == 0 {
 		except(EmptyTopics, 1, "%s has no messages, and the other recording does not have it", end.Name)
@@ -187,9 +194,9 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 			p.first = &Difference{Kind: KindCount, Index: -1, Path: "messages", A: fmt.Sprint(a.messages), B: fmt.Sprint(b.messages)}
 			p.differ = max(a.messages-b.messages, b.messages-a.messages)
 		case a.least != b.least:
-			p.first = &Difference{Kind: KindTime, Index: 0, Time: a.least, Path: "first log time", A: nsText(a.least), B: nsText(b.least)}
+			p.first = &Difference{Kind: KindTime, Index: 0, Time: &a.least, Path: "first log time", A: nsText(a.least), B: nsText(b.least)}
 		case a.greatest != b.greatest:
-			p.first = &Difference{Kind: KindTime, Index: a.messages - 1, Time: a.greatest, Path: "last log time", A: nsText(a.greatest), B: nsText(b.greatest)}
+			p.first = &Difference{Kind: KindTime, Index: storage.Known(a.messages - 1), Time: &a.greatest, Path: "last log time", A: nsText(a.greatest), B: nsText(b.greatest)}
 		}
 	} else if p.link.typ == nil {
 		t.Basis = Bytes.String()

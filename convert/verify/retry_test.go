@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/internal/fake"
 	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/internal/convert/fake"
 )
 
 // TestWrongIndex: what was compared before an index turned out to be wrong does not count.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -51,15 +51,15 @@ func TestFailures(t *testing.T) {
 	before := runtime.NumGoroutine()
 	fail := errors.New("the disk is gone")
 	for _, after := range []int{0, 1, 2000, 3599} {
-		bad := verify.Side{Path: bag, Format: broken(f, after, fail)}
-		good := verify.Side{Path: bag, Format: f}
+		bad := sideOf(bag, broken(f, after, fail))
+		good := sideOf(bag, f)
 		for _, job := range []verify.Job{{A: bad, B: good}, {A: good, B: bad}} {
 			if _, err := verify.Run(context.Background(), job); !errors.Is(err, fail) {
 				t.Errorf("after %d: %v", after, err)
 			}
 		}
 	}
-	if _, err := verify.Run(context.Background(), verify.Job{A: verify.Side{Path: bag, Format: f}, B: verify.Side{Path: bag + "x", Format: f}}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := verify.Run(context.Background(), verify.Job{A: sideOf(bag, f), B: sideOf(bag+"x", f)}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no such file: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -68,7 +68,7 @@ func TestFailures(t *testing.T) {
 		defer cancel()
 		return f.Open(ctx, path, o)
 	}
-	if _, err := verify.Run(ctx, verify.Job{A: verify.Side{Path: bag, Format: &slow}, B: verify.Side{Path: bag, Format: f}}); !errors.Is(err, context.Canceled) {
+	if _, err := verify.Run(ctx, verify.Job{A: sideOf(bag, &slow), B: sideOf(bag, f)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for range 100 {
@@ -98,8 +98,8 @@ func TestOrder(t *testing.T) {
 		t.Errorf("sorted by topic: %s", describe(res, &convert.Report{}))
 	}
 	// Without the times of an index the stream has to begin again.
-	plain := verify.Side{Path: out, Format: broken(f, 1<<30, io.EOF)}
-	res, err := verify.Run(context.Background(), verify.Job{A: verify.Side{Path: bag, Format: f}, B: plain})
+	plain := sideOf(out, broken(f, 1<<30, io.EOF))
+	res, err := verify.Run(context.Background(), verify.Job{A: sideOf(bag, f), B: plain})
 	if err != nil || !res.Equal {
 		t.Errorf("sorted by topic and read in order: %v", err)
 	}

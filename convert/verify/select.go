@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -14,7 +14,7 @@ func (s *Side) explain(err error) error {
 	var unknown *selection.UnknownError
 	var empty *selection.EmptyError
 	if errors.As(err, &unknown) || errors.As(err, &empty) {
-		return &SelectionError{s.Path, err}
+		return &storage.Error{Path: s.Path, Offset: -1, Err: err}
 	}
 	return err
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -149,8 +149,10 @@ func TestSelectionErrors(t *testing.T) {
 		{gap, selection.Selection{}, bag, func(err error) bool { return errors.Is(err, convert.ErrNothing) }},
 	} {
 		f := registry.Lookup("bag")
-		_, err := verify.Run(t.Context(), verify.Job{A: verify.Side{Path: bag, Format: f, Select: c.a}, B: verify.Side{Path: other, Format: f, Select: c.b}})
-		var s *verify.SelectionError
+		a, b := sideOf(bag, f), sideOf(other, f)
+		a.Select, b.Select = c.a, c.b
+		_, err := verify.Run(t.Context(), verify.Job{A: a, B: b})
+		var s *storage.Error
 		if !errors.As(err, &s) || s.Path != c.path || !c.is(err) {
 			t.Errorf("%v", err)
 		}

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
 )
 
 // TestUnknownFields: fields that a descriptor does not have are in no digest; that

@@ -1,9 +1,9 @@
 // Package verify reports whether two recordings hold the same messages, whatever
 // their formats: the same topics, and on each the same messages at the same times
-// in the same order, and the same attachments and metadata records. ROS 1 serialization, CDR and protobuf of the same values are
-// equal; so are types that a conversion maps to each other.
+// in the same order, and the same attachments and metadata records. ROS 1 serialization, CDR and
+// protobuf of the same values are equal; so are types that a conversion maps to each other.
 //
-//	res, err := verify.Run(ctx, verify.Job{A: verify.Side{Path: "drive", Format: bag}, B: ...})
+//	res, err := verify.Files(ctx, all.Registry(), a, b, verify.Job{})
 //	if err == nil && !res.Equal { res.Topics[i].First is the first difference }
 //
 // Both recordings are read once, at the same time and in order of time. Workers
@@ -38,11 +38,10 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/apollo"
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/recording"
-	"github.com/bagconv/bagconv/convert/selection"
-	"github.com/bagconv/bagconv/schema/defset"
+	"github.com/bagconv/bagconv/internal/convert/apollo"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -68,6 +67,9 @@ func ParseLevel(name string) (Level, bool) {
 }
 
 func (l Level) String() string { return levelNames[l] }
+
+// MarshalText returns the name of the level.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // A Code names something in which two recordings may differ by design. As an
 // exception it is named in the result and the recordings are equal; what is in
@@ -98,8 +100,7 @@ func Codes() []Code {
 
 // A Side is a recording.
 type Side struct {
-	Path   string
-	Format *storage.Format
+	recording.Ref
 
 	Select selection.Selection // compare this part of it
 	Edit   selection.Edit      // as if this had been done to it; not with selection.RestampLog
@@ -120,82 +121,93 @@ type Job struct {
 	// Refused are extras of A that B need not have, see convert.Job.Verify.
 	Refused []convert.Extra
 
-	Definitions []*defset.Set   // as convert.Job.Definitions
-	Target      *mapping.Target // as convert.Job.Target: A is compared as if its messages had these definitions
-	Distro      string          // whose definitions to use if a recording has none; "" is its own or the default
-	Frames      apollo.Frames   // of Apollo's types as standard ROS types
-	Read        storage.ReadOptions
-	Threads     int // workers; 0 is one per core
-	Progress    func(convert.Progress)
+	Target   *mapping.Target // as convert.Job.Target: A is compared as if its messages had these definitions
+	Frames   apollo.Frames   // of Apollo's types as standard ROS types
+	Threads  int             // workers; 0 is one per core
+	Progress func(convert.Progress)
 
 	apart bool // of tests: the messages of both sides are always read each for itself
 }
 
-// A Result is what was found.
+// A Result is what was found. docs/json.md describes its JSON.
 type Result struct {
-	Level      Level
-	A, B       End
-	Equal      bool
-	Topics     []Topic     // by name
-	Extras     []Extra     // attachments and metadata records that differ, by name
-	Exceptions []Exception // by topic, then code
+	Level      Level       `json:"level"`
+	Equal      bool        `json:"equal"`
+	A          End         `json:"a"`
+	B          End         `json:"b"`
+	Topics     []Topic     `json:"topics"`     // by name
+	Extras     []Extra     `json:"extras"`     // attachments and metadata records that differ, by name
+	Exceptions []Exception `json:"exceptions"` // by topic, then code
+}
+
+// NewResult returns that of a comparison of which nothing is known yet but the job.
+func NewResult(job *Job) *Result {
+	end := func(s *Side) End { return End{Path: s.Path, Format: s.Format.Name, Warnings: []storage.Warning{}} }
+	return &Result{Level: job.Level, A: end(&job.A), B: end(&job.B), Topics: []Topic{}, Extras: []Extra{}, Exceptions: []Exception{}}
 }
 
 // An End is what is known of a side.
 type End struct {
-	Path, Format, Version string
-	Size, Messages        int64
-	Selection             *convert.Selection // what Side.Select has taken; nil: everything
-	Warnings              []storage.Warning
-	Doubts                []storage.Warning // definitions that may be wrong, of topics with messages
-	Attachments           int               // that can be read
-	MetadataRecords       int               // the same
+	Path      string             `json:"path"`
+	Format    string             `json:"format"`
+	Version   string             `json:"version"`
+	Size      int64              `json:"size"`
+	Messages  int64              `json:"messages"`
+	Selection *convert.Selection `json:"selection"` // what Side.Select has taken; nil: everything
+	Warnings  []storage.Warning  `json:"warnings"`  // the last are about definitions that may be wrong, of topics with messages
 
 	// Damaged is set when not all of it could be read: what is lost there was not
 	// compared, and recordings that are equal are so but for that.
-	Damaged bool
+	Damaged         bool `json:"damaged"`
+	Attachments     int  `json:"attachments"`      // that can be read
+	MetadataRecords int  `json:"metadata_records"` // the same
 }
 
 // A Topic is what is compared as one: the topics of a name and type on either side.
 type Topic struct {
-	Name      string // in A, else in B
-	A, B      TopicEnd
-	Basis     string // what is compared: "content", "bytes", "counts"; "" when there is nothing to compare with
-	Equal     bool
-	Different int64 // messages that differ, are missing or too many
-	First     *Difference
-	Demanded  []Code // exceptions that are differences by Job.Exact, or Unconvertible without Job.Ignore
+	Name      string      `json:"name"` // in A, else in B
+	Equal     bool        `json:"equal"`
+	Basis     string      `json:"basis"` // what is compared: "content", "bytes", "counts"; "" when there is nothing to compare with
+	A         *TopicEnd   `json:"a"`     // nil if it does not have the topic
+	B         *TopicEnd   `json:"b"`
+	Different int64       `json:"different"` // messages that differ, are missing or too many
+	First     *Difference `json:"first"`     // nil if they are equal
+	Demanded  []Code      `json:"demanded"`  // exceptions that are differences by Job.Exact, or Unconvertible without Job.Ignore
 }
 
-// A TopicEnd is a topic on one side. Type is "" if the side does not have it.
+// A TopicEnd is a topic on one side.
 type TopicEnd struct {
-	Name, Type, Encoding string
-	Messages             int64
-	Hash                 string // content hash in hex; "" at level counts
-	Sum                  string // content sum in hex, the same; see content.Sum
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Encoding string `json:"encoding"`
+	Messages int64  `json:"messages"`
+	Hash     string `json:"hash"` // content hash in hex; "" at level counts
+	Sum      string `json:"sum"`  // content sum in hex, the same; see content.Sum
 }
 
 // An Extra is an attachment or a metadata record that differs. Those of one name are
 // compared in their order, but for those that are equal.
 type Extra struct {
-	Record bool // a metadata record
-	Name   string
-	Kind   Kind   // KindMissing, KindExtra, KindTime or KindContent
-	Path   string // what differs: "media type", "log time", "create time", "size" or "content"
-	A, B   string // both values
+	Record bool   `json:"metadata_record"` // else it is an attachment
+	Name   string `json:"name"`
+	Kind   Kind   `json:"kind"` // KindMissing, KindExtra, KindTime or KindContent
+	Path   string `json:"path"` // what differs: "media type", "log time", "create time", "size" or "content"
+	A      string `json:"a"`    // both values
+	B      string `json:"b"`
 }
 
 // A Difference is the first one of a topic.
 type Difference struct {
-	Kind Kind
+	Kind Kind `json:"kind"`
 
 	// Index is the number of the message in the topic, by time, from 0; -1 when it
-	// is about the topic as a whole. Time is that of A's message, else of B's.
-	Index int64
-	Time  int64
+	// is about the topic as a whole. Time is that of A's message, else of B's; nil then, too.
+	Index storage.Known `json:"index"`
+	Time  *int64        `json:"time_ns,string"`
 
-	Path string // of the field, as "poses[2].position.x"; "byte 12" at level bytes
-	A, B string // both values
+	Path string `json:"path"` // of the field, as "poses[2].position.x"; "byte 12" at level bytes
+	A    string `json:"a"`    // both values
+	B    string `json:"b"`
 }
 
 // A Kind is what is different.
@@ -222,45 +234,29 @@ const (
 
 // An Exception is a difference by design, or one that is ignored.
 type Exception struct {
-	Code    Code
-	Topic   string
-	Count   int64 // messages, or topics if it is about a whole one
-	Message string
-	Fields  int // that the other side has no place for; 0: it is about something else
+	Code    Code   `json:"code"`
+	Topic   string `json:"topic"`
+	Count   int64  `json:"count"` // messages, or topics if it is about a whole one
+	Message string `json:"message"`
+	Fields  int    `json:"fields,omitempty"` // that the other side has no place for; 0: it is about something else
 }
-
-// A SelectionError is an error of Side.Select or Side.Edit, with its side.
-type SelectionError struct {
-	Path string
-	Err  error // *selection.UnknownError, *selection.EmptyError, or convert.ErrNothing
-}
-
-func (e *SelectionError) Error() string { return e.Path + ": " + e.Err.Error() }
-
-func (e *SelectionError) Unwrap() error { return e.Err }
 
 // Run compares. An error means that a side could not be read, or its selection is
-// not in it (*SelectionError), or ctx was cancelled; damage that could be passed
+// not in it (a *storage.Error with its path), or ctx was cancelled; damage that could be passed
 // over is in the result.
 func Run(ctx context.Context, job Job) (*Result, error) {
 	if job.A.Format == nil || job.B.Format == nil {
 		panic("internal error: verify: a side without a format")
 	}
 	var res *Result
-	err := recording.Use(ctx, []recording.Ref{job.ref(0), job.ref(1)}, func(sources []*recording.Source) (err error) {
+	err := recording.Use(ctx, []recording.Ref{job.A.Ref, job.B.Ref}, func(sources []*recording.Source) (err error) {
 		res, err = run(ctx, &job, sources)
 		return err
 	})
 	if err == nil && res.A.Messages == 0 && res.A.Selection != nil {
-		return nil, &SelectionError{job.A.Path, convert.ErrNothing} // nothing would be equal to nothing
+		return nil, &storage.Error{Path: job.A.Path, Offset: -1, Err: convert.ErrNothing} // nothing would be equal to nothing
 	}
 	return res, err
-}
-
-// ref names a side.
-func (job *Job) ref(i int) recording.Ref {
-	s := job.side(i)
-	return recording.Ref{Path: s.Path, Format: s.Format, Read: job.Read, Definitions: job.Definitions, Distro: job.Distro}
 }
 
 func run(ctx context.Context, job *Job, sources []*recording.Source) (*Result, error) {

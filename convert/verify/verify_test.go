@@ -11,10 +11,11 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/apollo"
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/verify"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/convert/apollo"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -303,7 +304,7 @@ func TestHashes(t *testing.T) {
 	want := map[string]string{}
 	for _, pair := range [][2]string{{bag, bag}, {bag, db3}, {db3, record}, {record, record}, {record, bag}, {db3, db3}} {
 		for _, topic := range compare(t, verify.Job{}, pair[0], pair[1]).Topics {
-			for _, end := range []verify.TopicEnd{topic.A, topic.B} {
+			for _, end := range []*verify.TopicEnd{topic.A, topic.B} {
 				if want[topic.Name] == "" {
 					want[topic.Name] = end.Hash
 				}
@@ -316,4 +317,8 @@ func TestHashes(t *testing.T) {
 	if len(want) != len(generated) {
 		t.Errorf("%d topics", len(want))
 	}
+}
+
+func sideOf(path string, f *storage.Format) verify.Side {
+	return verify.Side{Ref: recording.Ref{Path: path, Format: f}}
 }

@@ -4,7 +4,8 @@
 //	r, err := all.Open(ctx, "drive.bag", storage.ReadOptions{}) // or a rosbag2 folder, or a record
 //
 // The examples show what to do with it; docs/library.md explains more. A program
-// that wants fewer formats, or more, makes its own list with storage.NewRegistry.
+// that wants fewer formats, or more, makes its own list with storage.NewRegistry; one that
+// does not import this package has no SQLite and no stores in it.
 //
 // All functions may be called concurrently.
 package all
@@ -17,18 +18,19 @@ import (
 	"github.com/bagconv/bagconv/formats/rosbag1"
 	"github.com/bagconv/bagconv/formats/rosbag2"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/urls"
 )
 
 // Registry returns the built-in formats, in the order in which a recording is
-// shown to them. Each call returns a new list of the same formats.
+// shown to them, for names that are paths or URLs. Each call returns a new list of the same formats.
 func Registry() *storage.Registry {
-	return storage.NewRegistry(rosbag1.Format, cyber.Format, rosbag2.Format, mcap.Format, mcap.Folder)
+	return storage.NewRegistry(rosbag1.Format, cyber.Format, rosbag2.Format, mcap.Format, mcap.Folder).With(urls.Locate)
 }
 
-// Open opens the recording at path for reading, whatever its format: a file, a
+// Open opens the recording at a path or URL for reading, whatever its format: a file, a
 // rosbag2 folder, or the folder or common stem of the segments of a record. The
 // format is found by content, never by the name. If none claims it, the error
-// wraps storage.ErrUnknownFormat.
-func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+// wraps storage.ErrUnknownFormat. Of URLs see package urls, and docs/remote.md.
+func Open(ctx context.Context, path string, o storage.ReadOptions) (*storage.Recording, error) {
 	return Registry().Open(ctx, path, o)
 }

@@ -20,7 +20,7 @@ import (
 // registered beside the built-in ones, and then opened and converted like any other.
 func ExampleRegistry_format() {
 	ctx := context.Background()
-	formats := storage.NewRegistry(append(all.Registry().Formats(), memoryFormat())...)
+	formats := all.Registry().And(memoryFormat())
 
 	w, err := formats.Lookup("mem").Create(ctx, "mem:a", storage.WriteOptions{})
 	if err != nil {

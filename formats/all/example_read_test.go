@@ -3,13 +3,8 @@ package all_test
 import (
 	"context"
 	"fmt"
-	"io"
 
-	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -42,7 +37,7 @@ func ExampleOpen() {
 }
 
 // Raw messages, in the order of the file. A message and its Data are valid until
-// the next call: copy what is to be kept.
+// the loop's next step: copy what is to be kept.
 func ExampleOpen_raw() {
 	r, err := all.Open(context.Background(), "../../testdata/tiny.bag", storage.ReadOptions{})
 	if err != nil {
@@ -50,11 +45,7 @@ func ExampleOpen_raw() {
 	}
 	defer r.Close()
 	messages, bytes := 0, 0
-	for {
-		m, err := r.ReadNext()
-		if err == io.EOF {
-			break
-		}
+	for m, err := range r.Messages(context.Background()) {
 		if err != nil {
 			panic(err)
 		}
@@ -92,17 +83,16 @@ func ExampleOpen_query() {
 	if err != nil {
 		panic(err)
 	}
-	q := storage.ReaderCapabilities(r).Query // nil: the format has no index
 	imu := []storage.TopicID{topicID(info, "/imu/data")}
 
-	for m, err := range q.Query(ctx, storage.Query{Topics: imu, Skip: 99, Limit: 1}) {
+	for m, err := range r.Query(ctx, storage.Query{Topics: imu, Skip: 99, Limit: 1}) {
 		if err != nil {
 			panic(err)
 		}
 		fmt.Println("the 100th:", m.LogTime)
 	}
 	at := info.Start + 500_000_000
-	for m, err := range q.Query(ctx, storage.Query{Topics: imu, Start: info.Start, End: at, Reverse: true, Limit: 2}) {
+	for m, err := range r.Query(ctx, storage.Query{Topics: imu, Start: info.Start, End: at, Reverse: true, Limit: 2}) {
 		if err != nil {
 			panic(err)
 		}
@@ -112,59 +102,4 @@ func ExampleOpen_query() {
 	// the 100th: 1700000000247793911
 	// before half a second: 1700000000497763249
 	// before half a second: 1700000000495315075
-}
-
-// Messages with their fields, decoded: a program is compiled once for a topic, and
-// run for each message. Here it writes JSON of two fields.
-func ExampleOpen_fields() {
-	r, err := all.Open(context.Background(), "../../testdata/tiny.bag", storage.ReadOptions{})
-	if err != nil {
-		panic(err)
-	}
-	defer r.Close()
-	info, err := r.Info()
-	if err != nil {
-		panic(err)
-	}
-	topic := info.Topics[topicID(info, "/gps/fix")]
-	program, err := compile(&topic.Topic, render.Options{Paths: []string{"header.frame_id", "latitude"}})
-	if err != nil {
-		panic(err)
-	}
-	var text []byte
-	for {
-		m, err := r.ReadNext()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			panic(err)
-		}
-		if m.Topic != topic.ID {
-			continue
-		}
-		if text, err = program.Append(text[:0], m.Data); err != nil {
-			panic(err)
-		}
-		fmt.Println(string(text))
-	}
-	// Output:
-	// {"header.frame_id":"gps","latitude":52.0}
-}
-
-// compile makes the program that writes messages of a topic, in whatever encoding
-// they are. The definition is that of the file, or a standard one where it has none.
-func compile(t *storage.Topic, o render.Options) (*render.Program, error) {
-	d, err := mapping.New(mapping.Options{SourceDistro: convert.DefaultDistro}).Define(t)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case d.Proto != nil:
-		return render.CompileProto(d.Proto, o)
-	case t.Encoding == "ros1":
-		return render.Compile(d.ROS, schema.ROS1, o)
-	default:
-		return render.Compile(d.ROS, schema.CDR, o)
-	}
 }

@@ -2,12 +2,9 @@ package all_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 
 	"github.com/bagconv/bagconv/convert"
@@ -16,56 +13,61 @@ import (
 	"github.com/bagconv/bagconv/urls"
 )
 
-// A recording on a web server is read and converted by its URL. The file system is a value: whoever has it reads with
-// its limits, and nobody else.
+// A recording on a web server, or in a store, is opened and converted by its URL.
 func Example_urls() {
 	server := httptest.NewServer(http.FileServer(http.Dir("../../testdata")))
 	defer server.Close()
-	dir, err := os.MkdirTemp("", "bagconv-example-*")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
+	dir, remove := scratch()
+	defer remove()
 
-	ctx, formats := context.Background(), all.Registry()
-	files, end := urls.New(ctx, urls.Options{Retries: 2, Listings: formats.Listings()})
-	defer end()
-	url := server.URL + "/demo.bag"
-	r, err := all.Open(ctx, url, storage.ReadOptions{FS: files})
+	ctx, url := context.Background(), server.URL+"/demo.bag"
+	r, err := all.Open(ctx, url, storage.ReadOptions{}) // reads the ranges that it needs
 	if err != nil {
 		panic(err)
 	}
-	messages := 0
-	for err == nil {
-		if _, err = r.ReadNext(); err == nil {
-			messages++
-		}
-	}
-	if err = errors.Join(r.Close(), noEOF(err)); err != nil {
-		panic(err)
-	}
-	fmt.Println(messages, "messages read")
-
-	source, err := formats.DetectIn(files, url)
+	defer r.Close()
+	info, err := r.Info()
 	if err != nil {
 		panic(err)
 	}
-	report, err := convert.Run(ctx, convert.Job{
-		Source: url, SourceFormat: source, Read: storage.ReadOptions{FS: files},
-		Sink: filepath.Join(dir, "demo"), SinkFormat: formats.Lookup("db3"), Write: storage.WriteOptions{FS: files},
-	})
+	fmt.Println(info.Messages, "messages")
+	report, err := convert.File(ctx, all.Registry(), url, filepath.Join(dir, "demo.mcap"), convert.Job{})
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(report.Sink.Messages, "messages written")
 	// Output:
-	// 636 messages read
+	// 636 messages
 	// 636 messages written
 }
 
-func noEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
+// A file system of one's own has other limits, and several recordings share it. Whoever has it reads with its limits,
+// and nobody else.
+func Example_limits() {
+	server := httptest.NewServer(http.FileServer(http.Dir("../../testdata")))
+	defer server.Close()
+
+	ctx := context.Background()
+	files, end := urls.New(ctx, urls.Options{Retries: 2, Listings: all.Registry().Listings()})
+	defer end()
+	for _, name := range []string{"/demo.bag", "/tiny.bag"} {
+		r, err := all.Open(ctx, server.URL+name, storage.ReadOptions{FS: files})
+		if err != nil {
+			panic(err)
+		}
+		messages := 0
+		for _, err := range r.Messages(ctx) {
+			if err != nil {
+				panic(err)
+			}
+			messages++
+		}
+		if err := r.Close(); err != nil {
+			panic(err)
+		}
+		fmt.Println(messages, "messages")
 	}
-	return err
+	// Output:
+	// 636 messages
+	// 21 messages
 }

@@ -28,12 +28,12 @@ func Example_values() {
 	}
 	defer r.Close()
 	n := 0
-	for m, err := range values.Read[fix](r, "/gps/fix") {
+	for m, err := range values.Read[fix](context.Background(), r, "/gps/fix", values.Query{}) {
 		if err != nil {
 			panic(err)
 		}
 		if n++; n == 1 {
-			fmt.Println(m.Header.FrameID, m.Header.Stamp.Year(), m.Latitude)
+			fmt.Println(m.Value.Header.FrameID, m.Value.Header.Stamp.Year(), m.Value.Latitude)
 		}
 	}
 	fmt.Println(n, "messages")
@@ -99,12 +99,12 @@ func TestReadValues(t *testing.T) {
 	r := &damagedReader{messages: [][]byte{{0, 1, 0, 0, 2, 0, 1, 0}, {0, 1, 0, 0, 2}, {0, 1, 0, 0, 255, 0, 1, 0}}}
 	var got []int
 	var errs []error
-	for m, err := range values.Read[status](r, "/fix") {
+	for m, err := range values.Read[status](t.Context(), r, "/fix", values.Query{}) {
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		got = append(got, m.Status)
+		got = append(got, m.Value.Status)
 	}
 	if fmt.Sprint(got) != "[2 -1]" || len(errs) != 2 || !errors.Is(errs[0], values.ErrMalformed) || !errors.Is(errs[1], errBroken) {
 		t.Error(got, errs)
@@ -112,7 +112,7 @@ func TestReadValues(t *testing.T) {
 	for topic, want := range map[string]string{"/none": "there is no topic /none", "/other": "topic /other: the Go type does not fit: "} {
 		for _, err := range values.Read[struct {
 			Data int `bag:"data"`
-		}](r, topic) {
+		}](t.Context(), r, topic, values.Query{}) {
 			if err == nil || len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
 				t.Errorf("%s: %v", topic, err)
 			}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
@@ -213,7 +214,7 @@ func TestQueryBytes(t *testing.T) {
 				"before a moment": {storage.Query{Topics: []storage.TopicID{1}, End: from, Reverse: true, Limit: 1}, smallSize + l.seek},
 				"ten seconds":     {storage.Query{Start: from, End: from + 10*second - 1}, l.seek + 50*(frameSize+l.each) + 50*perFrame*(smallSize+entries)},
 			} {
-				disk := &storagetest.CountingFS{FS: iox.OS}
+				disk := &faultio.Counter{FS: iox.OS}
 				r, err := f.Open(context.Background(), path, storage.ReadOptions{FS: disk})
 				if err != nil {
 					t.Fatal(err)
@@ -222,7 +223,7 @@ func TestQueryBytes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				opening := disk.Bytes.Load()
+				opening := disk.Read.Load()
 				ask := c.q
 				ask.Topics = nil
 				for _, id := range c.q.Topics { // a format may number them anew
@@ -242,7 +243,7 @@ func TestQueryBytes(t *testing.T) {
 				if len(right) == 0 || !slices.Equal(got, right) {
 					t.Errorf("%s: %d messages, want %d", name, len(got), len(right))
 				}
-				query := disk.Bytes.Load() - opening
+				query := disk.Read.Load() - opening
 				t.Logf("%s: %d bytes to open, of %d; %d for the query, of %d", name, opening, l.open, query, c.most)
 				if opening > l.open || query > c.most {
 					t.Errorf("%s reads %d bytes to open it, %d at most, and then %d, %d at most", name, opening, l.open, query, c.most)

@@ -106,7 +106,7 @@ func TestCut(t *testing.T) {
 // scanned lists the sections of a record.
 func scanned(t *testing.T, b []byte) []entry {
 	t.Helper()
-	s := scanner{f: &file{r: &Reader{fs: memFS{b: b}, topics: newTopics()}, file: memFile{b: b}, size: int64(len(b)), channels: map[string]*channel{}}}
+	s := scanner{f: &file{r: &reader{fs: memFS{b: b}, topics: newTopics()}, file: memFile{b: b}, size: int64(len(b)), channels: map[string]*channel{}}}
 	s.w = s.f.window()
 	if err := s.run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestMissingSegments(t *testing.T) {
 				}
 			}
 			for _, path := range []string{stem, filepath.Dir(stem)} {
-				r, err := Open(context.Background(), path, storage.ReadOptions{})
+				r, err := openReader(context.Background(), path, storage.ReadOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -202,7 +202,7 @@ func TestLastSegment(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := Open(context.Background(), filepath.Join(dir, "x.record"), storage.ReadOptions{})
+	r, err := openReader(context.Background(), filepath.Join(dir, "x.record"), storage.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestOnePart(t *testing.T) {
 	stem := filepath.Join(t.TempDir(), "x.record")
 	written(t, stem, 60, storage.WriteOptions{SegmentSize: 1000, SegmentNames: namesOld})
 	warnings := func(path string) string {
-		r, err := Open(context.Background(), path, storage.ReadOptions{Strict: true})
+		r, err := openReader(context.Background(), path, storage.ReadOptions{Strict: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +261,7 @@ func TestUnreadableSegment(t *testing.T) {
 			if err := os.WriteFile(stem+".00002", destroy(b), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			r, err := Open(context.Background(), stem, storage.ReadOptions{})
+			r, err := openReader(context.Background(), stem, storage.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -270,7 +270,7 @@ func TestUnreadableSegment(t *testing.T) {
 			if list := damages(info); len(list) != 1 || list[0].Code != "part" || info.Messages != 50 || !info.Lost.Uncounted {
 				t.Errorf("%d messages, lost are %+v; %v", info.Messages, info.Lost, info.Warnings)
 			}
-			if _, err := Open(context.Background(), stem, storage.ReadOptions{Strict: true}); !isOurs(err) {
+			if _, err := openReader(context.Background(), stem, storage.ReadOptions{Strict: true}); !isOurs(err) {
 				t.Errorf("strict: %v", err)
 			}
 		})

@@ -49,7 +49,7 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage
 	if len(paths) > 1 || paths[0] != path {
 		return appendSegment(ctx, path, slices.MaxFunc(paths, lowerNumber), o)
 	}
-	in, err := inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: Open, Hint: soundHint, FS: fsys, NoSync: o.NoSync, Grows: true})
+	in, err := inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: openReader, Hint: soundHint, FS: fsys, NoSync: o.NoSync, Grows: true})
 	if err != nil {
 		return nil, outError(path, "record to be added to", err, "")
 	}
@@ -61,7 +61,7 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage
 }
 
 // newAppender returns a Writer whose segment is a file that is there.
-func newAppender(ctx context.Context, path string, in *inplace.File, o storage.WriteOptions) (*Writer, error) {
+func newAppender(ctx context.Context, path string, in *inplace.File, o storage.WriteOptions) (*writer, error) {
 	old := &addition{file: in}
 	if err := old.read(ctx, path, o.FS); err != nil {
 		return nil, err
@@ -174,11 +174,11 @@ func (a *addition) readChannels(f *file) error {
 }
 
 // openOld opens the recording at path, which must be sound.
-func openOld(ctx context.Context, path string, fsys storage.FS) (*Reader, error) {
-	r, err := Open(ctx, path, storage.ReadOptions{FS: fsys, Strict: true})
+func openOld(ctx context.Context, path string, fsys storage.FS) (*reader, error) {
+	r, err := openReader(ctx, path, storage.ReadOptions{FS: fsys, Strict: true})
 	switch {
 	case err == nil:
-		return r.(*Reader), nil
+		return r.(*reader), nil
 	case storage.IsDamage(err):
 		return nil, unsound(path, "it is damaged", err)
 	}
@@ -284,11 +284,11 @@ func (a *addition) close() (err error) {
 }
 
 // Topics returns those of the recording. See storage.Appender.
-func (w *Writer) Topics() []storage.Topic {
+func (w *writer) Topics() []storage.Topic {
 	if a := w.place.add; a != nil {
 		return slices.Concat([]storage.Topic{}, a.topics)
 	}
 	return nil
 }
 
-var _ storage.Appender = (*Writer)(nil)
+var _ storage.Appender = (*writer)(nil)

@@ -148,7 +148,7 @@ func TestAppendSegments(t *testing.T) {
 		inThree(t, stem, storage.WriteOptions{SegmentDuration: 30e9, SegmentNames: names}, rec)
 		checkSegments := func(want int) (files []string) {
 			t.Helper()
-			r, err := Open(context.Background(), dir, storage.ReadOptions{Strict: true})
+			r, err := openReader(context.Background(), dir, storage.ReadOptions{Strict: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -230,7 +230,7 @@ func TestAppendRefused(t *testing.T) {
 			}
 		}
 		test.o.Append = true
-		w, err := Create(context.Background(), path, test.o)
+		w, err := createWriter(context.Background(), path, test.o)
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -332,7 +332,7 @@ func TestAppendCost(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "large.record")
 	fill := func(o storage.WriteOptions, from, size int64) {
-		w, err := Create(context.Background(), path, o)
+		w, err := createWriter(context.Background(), path, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,7 +356,7 @@ func TestAppendCost(t *testing.T) {
 	if n := counter.Written.Load(); n > 12<<20 {
 		t.Errorf("10 MiB behind %d MiB: %d bytes are written", target>>20, n)
 	}
-	r, err := Open(context.Background(), path, storage.ReadOptions{Strict: true})
+	r, err := openReader(context.Background(), path, storage.ReadOptions{Strict: true})
 	if err != nil {
 		t.Fatal(err)
 	}

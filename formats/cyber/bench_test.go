@@ -38,12 +38,12 @@ func BenchmarkReadBlock(b *testing.B) {
 		b.ReportAllocs()
 		var batch storage.Batch
 		for b.Loop() {
-			r, err := Open(context.Background(), path, storage.ReadOptions{})
+			r, err := openReader(context.Background(), path, storage.ReadOptions{})
 			if err != nil {
 				b.Fatal(err)
 			}
-			for i := range r.(*Reader).blocks() {
-				if err := r.(*Reader).ReadBlock(context.Background(), i, &batch); err != nil {
+			for i := range r.(*reader).blocks() {
+				if err := r.(*reader).ReadBlock(context.Background(), i, &batch); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -57,12 +57,12 @@ func BenchmarkReadBlock(b *testing.B) {
 func BenchmarkMeasure(b *testing.B) {
 	benchSizes(b, func(b *testing.B, size int) {
 		path, bytes := benchFile(b, size)
-		r, err := Open(context.Background(), path, storage.ReadOptions{})
+		r, err := openReader(context.Background(), path, storage.ReadOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
 		defer r.Close()
-		f := r.(*Reader).files[0]
+		f := r.(*reader).files[0]
 		w := f.window()
 		b.SetBytes(bytes)
 		b.ReportAllocs()
@@ -83,7 +83,7 @@ func BenchmarkWrite(b *testing.B) {
 		b.SetBytes(int64(n) * int64(size))
 		b.ReportAllocs()
 		for b.Loop() {
-			w, err := Create(context.Background(), path, storage.WriteOptions{NoSync: true, Overwrite: true})
+			w, err := createWriter(context.Background(), path, storage.WriteOptions{NoSync: true, Overwrite: true})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -303,6 +303,7 @@ func (c *chunk) read(ctx context.Context, part int, b *storage.Batch) error {
 	if err != nil {
 		return err
 	}
+	b.File, b.At = f.path, p.base
 	c.starts(part+1, at)
 	return c.wasRead(part, int64(len(b.Messages)))
 }

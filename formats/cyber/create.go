@@ -25,10 +25,10 @@ const (
 // holds sizes in an int (cyber/record/file/record_file_reader.h).
 const maxSection = math.MaxInt32
 
-// Create starts a recording. See storage.Format. With a limit for segments it
+// createWriter starts a recording. See storage.Format. With a limit for segments it
 // becomes path.00000.YYYYMMDDhhmmss, path.00001... and nothing stands at path
 // itself; without one it is a single file at path.
-func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+func createWriter(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 	if o.Append {
 		return appendTo(ctx, path, o)
 	}
@@ -49,7 +49,7 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 }
 
 // newWriter returns a Writer with its options, without a place.
-func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*Writer, error) {
+func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*writer, error) {
 	if err := options.Check(&o); err != nil {
 		return nil, outError(path, "option", err, "")
 	}
@@ -61,7 +61,7 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*Write
 		return nil, outError(path, fmt.Sprintf("the names of map and vehicle need a header of %d bytes", n), storage.ErrUnsupported,
 			fmt.Sprintf("a header has room for %d bytes", maxHeader))
 	}
-	w := &Writer{
+	w := &writer{
 		header: header, names: map[string]bool{}, seg: &outSegment{},
 		chunkSize: int64(header.GetChunkRawSize()), segmentSize: o.SegmentSize, segmentDuration: o.SegmentDuration,
 	}

@@ -33,7 +33,7 @@ type expected struct {
 func TestData(t *testing.T) {
 	for path, want := range samples.Expected[expected](t, "cyber/expected.json") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			r, err := Open(context.Background(), path, storage.ReadOptions{})
+			r, err := openReader(context.Background(), path, storage.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +121,7 @@ func TestDataSegments(t *testing.T) {
 		stem := filepath.Base(path)
 		// The limit of the last segment of seg-v60 shows that another followed.
 		want := map[string]size{"seg.record": {10, 8, 0}, "seg-v10.record": {940, 13, 0}, "seg-v60.record": {317, 13, 1}}[stem]
-		r, err := Open(context.Background(), path, storage.ReadOptions{})
+		r, err := openReader(context.Background(), path, storage.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // facts lists what is known of a recording beyond what all formats have.
-func (r *Reader) facts() []storage.Fact {
+func (r *reader) facts() []storage.Fact {
 	var out []storage.Fact
 	add := func(key, format string, args ...any) {
 		out = append(out, storage.Fact{Key: key, Value: fmt.Sprintf(format, args...)})
@@ -76,7 +76,7 @@ func addMap(add func(string, string, ...any), h *pb.Header) {
 }
 
 // chunkFacts adds how large and long chunks are.
-func (r *Reader) chunkFacts(add func(string, string, ...any)) {
+func (r *reader) chunkFacts(add func(string, string, ...any)) {
 	var n, sum, most, longest int64
 	for _, f := range r.files {
 		for _, c := range f.chunks {

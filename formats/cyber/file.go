@@ -16,7 +16,7 @@ import (
 
 // A file is one file of a recording.
 type file struct {
-	r    *Reader
+	r    *reader
 	path string
 	file storage.File
 	size int64
@@ -54,7 +54,7 @@ func (f *file) window() *window {
 }
 
 // openFile opens a file of the recording.
-func (r *Reader) openFile(path string) (*file, error) {
+func (r *reader) openFile(path string) (*file, error) {
 	h, err := r.fs.Open(path)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (r *Reader) openFile(path string) (*file, error) {
 }
 
 // open opens the first size bytes of a file, which is the file's then if there is no error.
-func (r *Reader) open(path string, h storage.File, size int64) (*file, error) {
+func (r *reader) open(path string, h storage.File, size int64) (*file, error) {
 	f := &file{r: r, path: path, file: h, size: size, channels: map[string]*channel{}, begin: math.MaxInt64, end: math.MinInt64}
 	if err := f.open(); err != nil {
 		return nil, errors.Join(err, h.Close())
@@ -272,6 +272,6 @@ func (f *file) report(code string, at int64, damage bool, lost storage.Lost, mes
 	if r.several {
 		message = filepath.Base(f.path) + ": " + message
 	}
-	r.warnings.Add(f.path, storage.Warning{Code: code, Message: message, Offset: at, Damage: damage}, lost)
+	r.warnings.Add(f.path, storage.Warning{Code: code, Message: message, Offset: storage.Known(at), Damage: damage}, lost)
 	return nil
 }

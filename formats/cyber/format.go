@@ -67,8 +67,8 @@ var Format = &storage.Format{
 	Recordings: recordings,
 	Stem:       func(name string) string { return storage.TrimExtension(segmentStem(name), extension) },
 	Identify:   identify,
-	Open:       Open,
-	Reindex:    Reindex,
+	Open:       openReader,
+	Reindex:    reindex,
 	Whole:      wholeOf,
 	TopicName:  channelName,
 
@@ -76,7 +76,7 @@ var Format = &storage.Format{
 
 	Files:    files,
 	PartName: func(path string, n int) string { return fmt.Sprintf("%s.%05d", path, n) },
-	Create:   Create,
+	Create:   createWriter,
 }
 
 // sniff knows a record by its HEADER section, and the segments of a recording

@@ -48,11 +48,11 @@ func TestLent(t *testing.T) {
 // are appended as late as they may be.
 func writeLent(t *testing.T, path string, chunk int64, sizes []int, inline bool) (lent []bool) {
 	t.Helper()
-	created, err := Create(context.Background(), path, storage.WriteOptions{ChunkSize: chunk})
+	created, err := createWriter(context.Background(), path, storage.WriteOptions{ChunkSize: chunk})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := created.(*Writer)
+	w := created.(*writer)
 	if _, err := w.CreateTopic(storage.Topic{Name: "/t", Type: "p.T", Encoding: encoding}); err != nil {
 		t.Fatal(err)
 	}

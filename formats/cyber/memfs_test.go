@@ -42,7 +42,7 @@ type memInfo struct {
 func openBytes(t testing.TB, b []byte, o storage.ReadOptions) ([]storage.Message, *storage.Info, error) {
 	t.Helper()
 	o.FS = memFS{b: b}
-	r, err := Open(context.Background(), "x.record", o)
+	r, err := openReader(context.Background(), "x.record", o)
 	if err != nil {
 		return nil, nil, err
 	}

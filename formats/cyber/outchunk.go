@@ -24,7 +24,7 @@ import (
 // data of a message that is larger than a chunk ends it, and is not copied, but lent
 // by the caller of Write.
 type outChunk struct {
-	w        *Writer
+	w        *writer
 	seg      *outSegment
 	channels []*outChannel // those known when the chunk was full
 	blocks   [][]byte      // full, of blockSize
@@ -60,7 +60,7 @@ func messagePrefix(name string) []byte {
 }
 
 // newChunk starts a chunk with a first message at time t.
-func (w *Writer) newChunk(t int64) *outChunk {
+func (w *writer) newChunk(t int64) *outChunk {
 	w.cur = &outChunk{w: w, seg: w.seg, tail: blockPool.Get().(*[blockSize]byte)[:maxFront], begin: t, end: t}
 	return w.cur
 }

@@ -59,7 +59,7 @@ const (
 )
 
 // ends reports whether a message must not go into the segment any more.
-func (s *outSegment) ends(w *Writer, t, content int64) bool {
+func (s *outSegment) ends(w *writer, t, content int64) bool {
 	return s.messages > 0 &&
 		(w.segmentSize > 0 && s.raw+content > w.segmentSize || w.segmentDuration > 0 && t-s.least > w.segmentDuration)
 }
@@ -75,7 +75,7 @@ func (s *outSegment) add(t, content int64) {
 }
 
 // nextSegment seals the segment being filled and starts another.
-func (w *Writer) nextSegment() error {
+func (w *writer) nextSegment() error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (w *Writer) nextSegment() error {
 }
 
 // seal fixes the channels of the segment being filled, and their counts.
-func (w *Writer) seal() {
+func (w *writer) seal() {
 	w.seg.channels = w.channels[:len(w.channels):len(w.channels)]
 	w.seg.counts = make([]int64, len(w.channels))
 	for i, c := range w.channels {
@@ -98,7 +98,7 @@ func (w *Writer) seal() {
 
 // enter makes s the segment whose file is written: the one before it is
 // finished. w.mu is held.
-func (w *Writer) enter(s *outSegment) error {
+func (w *writer) enter(s *outSegment) error {
 	if w.open == s {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (w *Writer) enter(s *outSegment) error {
 }
 
 // leave finishes the file of the open segment, which is sealed. w.mu is held.
-func (w *Writer) leave() error {
+func (w *writer) leave() error {
 	s := w.open
 	fail := func(what string, err error) error { return outError(w.place.path, what, err, "") }
 	if err := s.putChannels(s.channels); err != nil {

@@ -15,7 +15,7 @@ import (
 // messages, and by the heads of messages in the chunks that it comes to: a record
 // has no index of messages. Contents are skipped unless they are asked for.
 // See storage.Querier.
-func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
+func (r *reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
 		x := &query{r: r, ctx: ctx}
 		fail := timeorder.Fail(formatName, r.path)
@@ -39,7 +39,7 @@ func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 
 // A query is one that runs.
 type query struct {
-	r          *Reader
+	r          *reader
 	ctx        context.Context
 	start, end int64
 	wanted     []bool // index = TopicID
@@ -246,7 +246,7 @@ func (k *cursor) Read() (*storage.Message, error) {
 func (k *cursor) Close() error { return nil }
 
 var (
-	_ storage.Querier  = (*Reader)(nil)
+	_ storage.Querier  = (*reader)(nil)
 	_ timeorder.Source = (*query)(nil)
 	_ timeorder.Cursor = (*cursor)(nil)
 )

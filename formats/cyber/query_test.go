@@ -17,7 +17,7 @@ func FuzzQuery(f *testing.F) {
 		if len(b) > maxFuzz {
 			return
 		}
-		r, err := Open(context.Background(), "x.record", storage.ReadOptions{FS: memFS{b: b}})
+		r, err := openReader(context.Background(), "x.record", storage.ReadOptions{FS: memFS{b: b}})
 		if err != nil {
 			return
 		}
@@ -34,7 +34,7 @@ func FuzzQuery(f *testing.F) {
 func TestQueryWithoutIndex(t *testing.T) {
 	b := newRecord(nil).channel("/a", "test.String", testDesc()).channel("/b", "test.String", testDesc()).
 		chunk(three...).chunk(three[1]).chunk(three[2], three[0]).b
-	r, err := Open(context.Background(), "x.record", storage.ReadOptions{FS: memFS{b: b}})
+	r, err := openReader(context.Background(), "x.record", storage.ReadOptions{FS: memFS{b: b}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +55,12 @@ func TestQueryHeaderLies(t *testing.T) {
 	if err := storagetest.WriteAll(Format, path, storage.WriteOptions{NoSync: true}, rec); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	r, err := openReader(context.Background(), path, storage.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	r.(*Reader).files[0].chunks[0].end -= 5000
+	r.(*reader).files[0].chunks[0].end -= 5000
 	n, last := 0, error(nil)
 	for _, err := range r.(storage.Querier).Query(context.Background(), storage.Query{}) {
 		if last = err; err == nil {

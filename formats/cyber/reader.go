@@ -17,8 +17,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Reader reads a recording. ReadBlock and Info are safe for concurrent use.
-type Reader struct {
+// A reader reads a recording. ReadBlock and Info are safe for concurrent use.
+type reader struct {
 	ctx    context.Context
 	path   string
 	strict bool
@@ -44,10 +44,10 @@ type block struct {
 	part  int
 }
 
-// Open opens the recording at path: a file, a folder of segments, or their
+// openReader opens the recording at path: a file, a folder of segments, or their
 // common stem. See storage.Format.
-func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
-	r := &Reader{
+func openReader(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+	r := &reader{
 		ctx: ctx, path: path, strict: o.Strict, fs: iox.FS(o.FS),
 		topics: newTopics(), warnings: warnings.Log{Hints: hints},
 	}
@@ -88,7 +88,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 }
 
 // unreadable reports a segment that cannot be read at all.
-func (r *Reader) unreadable(path string, err error) {
+func (r *reader) unreadable(path string, err error) {
 	lost := storage.Lost{Uncounted: true}
 	if st, statErr := r.fs.Stat(path); statErr == nil {
 		lost.Bytes = st.Size()
@@ -142,7 +142,7 @@ func choose(fsys storage.FS, path string, paths []string) ([]string, error) {
 }
 
 // list makes the blocks.
-func (r *Reader) list() (list []block) {
+func (r *reader) list() (list []block) {
 	n := 0
 	for _, f := range r.files {
 		for _, c := range f.chunks {
@@ -174,10 +174,10 @@ func (r *Reader) list() (list []block) {
 }
 
 // Info describes the recording. See storage.Reader.
-func (r *Reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+func (r *reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
 
 // newInfo returns what Info does.
-func (r *Reader) newInfo() *storage.Info {
+func (r *reader) newInfo() *storage.Info {
 	info := &storage.Info{
 		Format: formatName, Version: "1.0", Path: r.path,
 		Compression: map[string]int64{}, Metadata: map[string]string{}, Facts: r.facts(),
@@ -218,14 +218,14 @@ func (r *Reader) newInfo() *storage.Info {
 }
 
 // Damage returns what was found so far. See storage.Reader.
-func (r *Reader) Damage() (d storage.Damage) {
+func (r *reader) Damage() (d storage.Damage) {
 	d.Warnings, d.Lost = r.warnings.Report()
 	d.Lost.Add(r.lostInChunks())
 	return d
 }
 
 // lostInChunks is what reading chunks has shown beyond what opening has.
-func (r *Reader) lostInChunks() (lost storage.Lost) {
+func (r *reader) lostInChunks() (lost storage.Lost) {
 	for _, f := range r.files {
 		for _, c := range f.chunks {
 			n, known := c.lost()
@@ -240,7 +240,7 @@ func (r *Reader) lostInChunks() (lost storage.Lost) {
 }
 
 // Blocks lists the parts of the chunks. See storage.BlockReader.
-func (r *Reader) Blocks() ([]storage.Block, error) {
+func (r *reader) Blocks() ([]storage.Block, error) {
 	list := r.blocks()
 	out := make([]storage.Block, len(list))
 	for i := range list {
@@ -251,7 +251,7 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 
 // Order is by parts or by blocks: chunk headers have times, and chunks are read in parts. See
 // storage.BlockReader.
-func (r *Reader) Order() storage.Order {
+func (r *reader) Order() storage.Order {
 	order := storage.OrderBlocks
 	for _, f := range r.files {
 		for _, c := range f.chunks {
@@ -272,7 +272,7 @@ const timers = 8
 
 // BlockTimes goes over the heads of the messages in chunks of several parts, if the chunk may have
 // messages of the range. See storage.BlockTimer.
-func (r *Reader) BlockTimes(ctx context.Context, first, last int64) ([]storage.Block, error) {
+func (r *reader) BlockTimes(ctx context.Context, first, last int64) ([]storage.Block, error) {
 	out, err := r.Blocks()
 	if err != nil {
 		return nil, err
@@ -305,7 +305,7 @@ func (r *Reader) BlockTimes(ctx context.Context, first, last int64) ([]storage.B
 }
 
 // ReadBlock reads a part of a chunk. See storage.BlockReader.
-func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	b.Messages = b.Messages[:0]
 	if err := errors.Join(ctx.Err(), r.ctx.Err()); err != nil {
 		return err
@@ -318,10 +318,10 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 }
 
 // ReadNext returns the next message of the blocks in order. See storage.Reader.
-func (r *Reader) ReadNext() (*storage.Message, error) { return r.seq.Next(r.ctx, r, len(r.blocks())) }
+func (r *reader) ReadNext() (*storage.Message, error) { return r.seq.Next(r.ctx, r, len(r.blocks())) }
 
 // Close closes the files.
-func (r *Reader) Close() error {
+func (r *reader) Close() error {
 	r.seq.Stop(&storage.Error{Format: formatName, Path: r.path, Offset: -1, What: "the reader is closed"})
 	var err error
 	for _, f := range r.files {
@@ -331,7 +331,7 @@ func (r *Reader) Close() error {
 }
 
 var (
-	_ storage.Reader      = (*Reader)(nil)
-	_ storage.BlockReader = (*Reader)(nil)
-	_ storage.BlockTimer  = (*Reader)(nil)
+	_ storage.Reader      = (*reader)(nil)
+	_ storage.BlockReader = (*reader)(nil)
+	_ storage.BlockTimer  = (*reader)(nil)
 )

@@ -223,7 +223,7 @@ func TestNoRecord(t *testing.T) {
 			t.Errorf("%s is taken for a record", name)
 		}
 	}
-	if _, err := Open(context.Background(), filepath.Join(t.TempDir(), "none"), storage.ReadOptions{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := openReader(context.Background(), filepath.Join(t.TempDir(), "none"), storage.ReadOptions{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	v2 := newRecord(&pb.Header{MajorVersion: proto.Uint32(2)})
@@ -269,7 +269,7 @@ func TestLargeChunk(t *testing.T) {
 // index ends a record of two channels and one chunk.
 func (r *record) index(t *testing.T, msgs []msg) {
 	t.Helper()
-	s := scanner{f: &file{r: &Reader{fs: memFS{b: r.b}, topics: newTopics()}, file: memFile{b: r.b}, size: int64(len(r.b)), channels: map[string]*channel{}}}
+	s := scanner{f: &file{r: &reader{fs: memFS{b: r.b}, topics: newTopics()}, file: memFile{b: r.b}, size: int64(len(r.b)), channels: map[string]*channel{}}}
 	s.w = s.f.window()
 	if err := s.run(context.Background()); err != nil {
 		t.Fatal(err)

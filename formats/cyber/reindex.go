@@ -16,10 +16,10 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Reindex writes the INDEX of each file of a recording behind its last whole section, if there is
+// reindex writes the INDEX of each file of a recording behind its last whole section, if there is
 // none or a wrong one, and then the counts of its HEADER. A chunk that the file ends in ends
 // with its last whole message then. See storage.Format.
-func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (changes []storage.IndexChange, err error) {
+func reindex(ctx context.Context, path string, o storage.ReindexOptions) (changes []storage.IndexChange, err error) {
 	fsys := iox.FS(o.FS)
 	paths, err := segmentPaths(fsys, path)
 	if err == nil {
@@ -49,7 +49,7 @@ func reindexFile(ctx context.Context, fsys storage.FS, path string, o storage.Re
 	defer func() { err = errors.Join(err, h.Close()) }()
 	x := &reindexer{}
 	x.file, err = inplace.Open(ctx, path, inplace.Options{
-		Format: formatName, Read: Open, Hint: copyHint, Ownerless: []string{codeUndeclared}, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
+		Format: formatName, Read: openReader, Hint: copyHint, Ownerless: []string{codeUndeclared}, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
 	})
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func reindexFile(ctx context.Context, fsys storage.FS, path string, o storage.Re
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{ctx: ctx, path: path, fs: fsys, topics: newTopics(), warnings: warnings.Log{Hints: hints}}
+	r := &reader{ctx: ctx, path: path, fs: fsys, topics: newTopics(), warnings: warnings.Log{Hints: hints}}
 	if x.f, err = r.open(path, keptOpen{h}, size); err != nil {
 		return nil, err
 	}

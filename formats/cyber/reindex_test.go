@@ -31,13 +31,13 @@ func unindexed() *record {
 
 // hasIndex reports whether a record has an index and a header that are right.
 func hasIndex(t testing.TB, path string) bool {
-	r, err := Open(t.Context(), path, storage.ReadOptions{Strict: true})
+	r, err := openReader(t.Context(), path, storage.ReadOptions{Strict: true})
 	if err != nil {
 		t.Error(err)
 		return false
 	}
 	defer r.Close()
-	f := r.(*Reader).files[0]
+	f := r.(*reader).files[0]
 	for _, w := range r.Damage().Warnings {
 		if w.Code != "no-descriptor" && w.Code != "stale-tail" {
 			t.Error(w)
@@ -71,7 +71,7 @@ func reindexed(t *testing.T, b []byte) (after []byte, changes []storage.IndexCha
 	if err := os.WriteFile(path, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	changes, err = Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
+	changes, err = reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
 	after, e := os.ReadFile(path)
 	if e != nil {
 		t.Fatal(e)
@@ -173,7 +173,7 @@ func TestContested(t *testing.T) {
 		}
 	}
 	write(unindexed().b)
-	if _, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil {
+	if _, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)
@@ -197,7 +197,7 @@ func TestContested(t *testing.T) {
 			t.Errorf("byte %d: something may be added to it: %v, %v", at, w, err)
 		}
 		write(b[:len(b)-3]) // the index is not whole
-		if _, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); !errors.Is(err, storage.ErrUnsupported) {
+		if _, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); !errors.Is(err, storage.ErrUnsupported) {
 			t.Errorf("byte %d: it gets an index: %v", at, err)
 		}
 		if now, _ := os.ReadFile(path); !bytes.Equal(now, b[:len(b)-3]) {
@@ -249,7 +249,7 @@ func TestContestedFile(t *testing.T) {
 // infoOf returns what a recording says about itself.
 func infoOf(t *testing.T, path string) *storage.Info {
 	t.Helper()
-	r, err := Open(t.Context(), path, storage.ReadOptions{})
+	r, err := openReader(t.Context(), path, storage.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 // Sections lists the sections of the files, one file after the other, the chunks, the
 // channels or the files. See storage.SectionLister.
-func (r *Reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
+func (r *reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
 	return chunked.Sections(func(add func(storage.Section) error) error {
 		if kind == storage.SectionConnections {
 			return r.listChannels(add)
@@ -58,7 +58,7 @@ func (f *file) partSection() storage.Section {
 
 // listSections goes over the file again as opening it does.
 func (f *file) listSections(ctx context.Context, add func(storage.Section) error) error {
-	l := &Reader{ctx: ctx, path: f.r.path, fs: f.r.fs, topics: newTopics()}
+	l := &reader{ctx: ctx, path: f.r.path, fs: f.r.fs, topics: newTopics()}
 	again := &file{r: l, path: f.path, file: f.file, size: f.size, header: f.header, channels: map[string]*channel{}, begin: math.MaxInt64, end: math.MinInt64}
 	w, other := again.window(), again.window()
 	defer windows.Put(w)
@@ -84,10 +84,11 @@ func (f *file) listSections(ctx context.Context, add func(storage.Section) error
 		if err := s.describe(&x, other, next, chunks); err != nil {
 			return err
 		}
-		if err := add(x); err != nil || next != endOfSections || x.Offset+x.Size >= f.size {
+		end := int64(x.Offset) + x.Size
+		if err := add(x); err != nil || next != endOfSections || end >= f.size {
 			return err
 		}
-		rest := storage.NewSection(f.path, "", x.Offset+x.Size, f.size-x.Offset-x.Size)
+		rest := storage.NewSection(f.path, "", end, f.size-end)
 		rest.Add("note", "it follows the index, and is not part of the recording")
 		return add(rest)
 	}
@@ -107,7 +108,7 @@ func (f *file) headSection(end int64) storage.Section {
 		x.Kind = ""
 		return x
 	}
-	x.Messages = clamp(f.header.GetMessageNumber())
+	x.Messages = storage.Known(clamp(f.header.GetMessageNumber()))
 	appendMessage(&x, "", f.header.ProtoReflect())
 	return x
 }
@@ -137,16 +138,17 @@ func sectionKind(typ uint32) string {
 // describe fills in the section at x.Offset, after which reading goes on at next.
 func (s *scanner) describe(x *storage.Section, w *window, next int64, chunks map[int64]*chunk) error {
 	f := s.f
-	b, err := w.peek(x.Offset, sectionHead)
+	at := int64(x.Offset)
+	b, err := w.peek(at, sectionHead)
 	if err != nil {
-		return f.fail(x.Offset, "section", err)
+		return f.fail(at, "section", err)
 	}
 	h := parseSection(b)
-	from := x.Offset + sectionHead
+	from := at + sectionHead
 	to := min(from+h.size, f.size)
-	x.Kind, x.Data = sectionKind(h.typ), h.size
-	if x.Size = to - x.Offset; next != endOfSections {
-		x.Size = next - x.Offset
+	x.Kind, x.Data = sectionKind(h.typ), storage.Known(h.size)
+	if x.Size = to - at; next != endOfSections {
+		x.Size = next - at
 	}
 	switch {
 	case h.size > f.size-from && next != endOfSections && next < f.size:
@@ -159,7 +161,7 @@ func (s *scanner) describe(x *storage.Section, w *window, next int64, chunks map
 	switch pb.SectionType(h.typ) {
 	case pb.SectionType_SECTION_CHUNK_HEADER:
 		c := s.pending
-		x.Messages, x.Raw = c.count, c.raw
+		x.Messages, x.Raw = storage.Known(c.count), storage.Known(c.raw)
 		if c.count > 0 && c.begin <= c.end {
 			x.Span(c.begin, c.end)
 		}
@@ -170,7 +172,7 @@ func (s *scanner) describe(x *storage.Section, w *window, next int64, chunks map
 	case pb.SectionType_SECTION_CHANNEL:
 		d, _, err := w.declaration(from, to, 1)
 		if isIO(err) {
-			return f.fail(x.Offset, "channel", err)
+			return f.fail(at, "channel", err)
 		}
 		x.Add("name", d.name)
 		x.Add("message_type", d.typ)
@@ -185,7 +187,7 @@ func (s *scanner) describe(x *storage.Section, w *window, next int64, chunks map
 			return nil
 		})
 		if isIO(err) {
-			return f.fail(x.Offset, "index", err)
+			return f.fail(at, "index", err)
 		}
 		x.Add("entries", strconv.Itoa(entries))
 	}
@@ -194,7 +196,7 @@ func (s *scanner) describe(x *storage.Section, w *window, next int64, chunks map
 
 // fill adds what is known of the messages of a chunk.
 func (c *chunk) fill(x *storage.Section) {
-	x.Messages, x.Raw = c.count, c.raw
+	x.Messages, x.Raw = storage.Known(c.count), storage.Known(c.raw)
 	if !c.bounded && !c.measured {
 		x.Messages, x.Raw = -1, -1
 		return
@@ -211,7 +213,7 @@ func (f *file) listChunks(ctx context.Context, add func(storage.Section) error) 
 			return err
 		}
 		x := storage.NewSection(f.path, "CHUNK", c.head, c.body+c.size-c.head)
-		x.Data, x.Compression = c.size, "none"
+		x.Data, x.Compression = storage.Known(c.size), "none"
 		c.fill(&x)
 		x.Add("body", strconv.FormatInt(c.body, 10))
 		switch {
@@ -230,10 +232,10 @@ func (f *file) listChunks(ctx context.Context, add func(storage.Section) error) 
 }
 
 // listChannels lists the channels, in the order in which they were declared.
-func (r *Reader) listChannels(add func(storage.Section) error) error {
+func (r *reader) listChannels(add func(storage.Section) error) error {
 	for i, t := range r.topics.list {
 		x := storage.NewSection(r.path, sectionKind(uint32(pb.SectionType_SECTION_CHANNEL)), -1, 0)
-		x.Messages = r.topics.counts[i]
+		x.Messages = storage.Known(r.topics.counts[i])
 		x.Add("name", t.Name)
 		x.Add("message_type", t.Type)
 		x.Add("descriptor", fmt.Sprintf("%d bytes", len(t.Schema.Data)))
@@ -247,4 +249,4 @@ func (r *Reader) listChannels(add func(storage.Section) error) error {
 	return nil
 }
 
-var _ storage.SectionLister = (*Reader)(nil)
+var _ storage.SectionLister = (*reader)(nil)

@@ -68,7 +68,7 @@ func TestSectionsReferee(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	for i, path := range paths {
-		r, err := Open(context.Background(), path, storage.ReadOptions{})
+		r, err := openReader(context.Background(), path, storage.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,17 +91,17 @@ func TestSectionsReferee(t *testing.T) {
 // checkSections checks that the sections of a record cover it.
 func checkSections(t *testing.T, path string, size int64) (records, broken int) {
 	t.Helper()
-	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	r, err := openReader(context.Background(), path, storage.ReadOptions{})
 	if err != nil {
 		return 0, 0
 	}
 	defer func() { _ = r.Close() }()
 	at, again := int64(0), false
 	for _, s := range sectionsOf(t, r, storage.SectionRecords) {
-		if s.Offset < 0 || s.Size < 0 && !again || s.Offset+s.Size > size {
+		if s.Offset < 0 || s.Size < 0 && !again || int64(s.Offset)+s.Size > size {
 			t.Errorf("%d bytes: a section is out of the file: %+v", size, s)
 		}
-		if s.Offset != at && !again {
+		if int64(s.Offset) != at && !again {
 			t.Errorf("%d bytes: a section begins at byte %d, and the one before ends at %d: %+v", size, s.Offset, at, s)
 		}
 		if s.Broken != "" {
@@ -109,7 +109,7 @@ func checkSections(t *testing.T, path string, size int64) (records, broken int) 
 			again = true // it may have been read too far before
 		}
 		records++
-		at = s.Offset + s.Size
+		at = int64(s.Offset) + s.Size
 	}
 	if at != size && records > 0 {
 		t.Errorf("%d bytes: the list ends at byte %d", size, at)

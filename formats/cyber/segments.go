@@ -44,7 +44,7 @@ func wholeOf(fsys storage.FS, path string) (name string, parts []string) {
 
 // checkSegments reports what the names and contents of the segments show of
 // others that are not there.
-func (r *Reader) checkSegments() error {
+func (r *reader) checkSegments() error {
 	var own []*file // those with a number, in its order
 	numbers := map[*file]int{}
 	for _, f := range r.files {
@@ -87,7 +87,7 @@ func (r *Reader) checkSegments() error {
 
 // missing reports the segments from one number to another between two files; before
 // is nil if they are the first.
-func (r *Reader) missing(before, after *file, from, to int) error {
+func (r *reader) missing(before, after *file, from, to int) error {
 	lost := storage.Lost{Uncounted: true}
 	if before != nil && before.begin <= before.end && after.begin <= after.end {
 		lost.Duration = max(0, after.begin-before.end)
@@ -113,7 +113,7 @@ func (f *file) ended() bool {
 }
 
 // checkAlone reports that a file that was named itself is one of several.
-func (r *Reader) checkAlone(f *file, number int) error {
+func (r *reader) checkAlone(f *file, number int) error {
 	name, parts := wholeOf(r.fs, r.path)
 	switch {
 	case name != "":

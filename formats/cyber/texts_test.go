@@ -21,7 +21,7 @@ func TestDescriptorText(t *testing.T) {
 		if err := os.WriteFile(in, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Open(context.Background(), in, storage.ReadOptions{})
+		r, err := openReader(context.Background(), in, storage.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestDescriptorText(t *testing.T) {
 			continue
 		}
 		out := filepath.Join(t.TempDir(), "out.record")
-		w, err := Create(context.Background(), out, storage.WriteOptions{NoSync: true})
+		w, err := createWriter(context.Background(), out, storage.WriteOptions{NoSync: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 // maxName bounds the names of a channel and of its type, in bytes.
 const maxName = 32 << 10
 
-// A Writer writes a recording that Apollo's RecordReader and RecordViewer both
+// A writer writes a recording that Apollo's RecordReader and RecordViewer both
 // return in full. See storage.Writer for how it may be used.
 //
 // The viewer, and so cyber_recorder play, walks a recording in steps of one
@@ -24,7 +24,7 @@ const maxName = 32 << 10
 // messages in the order of time. Others are written all the same, in the order
 // in which they came, with headers that are true; a reader that knows better
 // finds them.
-type Writer struct {
+type writer struct {
 	state           chunked.State
 	place           *outPlace
 	header          *pb.Header // what is the same in all segments
@@ -56,12 +56,12 @@ type outChannel struct {
 }
 
 // Identity returns that a channel is known by its name. See storage.Writer.
-func (w *Writer) Identity() storage.Identity { return storage.IdentityName }
+func (w *writer) Identity() storage.Identity { return storage.IdentityName }
 
 // CreateTopic makes a channel. See storage.Writer. Of the topic its name, type
 // and descriptors are kept. Apollo distinguishes channels by their name: a second
 // topic of one name is refused. A topic that is refused does not stop the writer.
-func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err := w.state.Usable(); err != nil {
 		return 0, err
 	}
@@ -103,13 +103,13 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 }
 
 // refuse returns the error for what a record cannot hold.
-func (w *Writer) refuse(hint, format string, args ...any) error {
+func (w *writer) refuse(hint, format string, args ...any) error {
 	return outError(w.place.path, fmt.Sprintf(format, args...), storage.ErrUnsupported, hint)
 }
 
 // Write adds a message. See storage.Writer. Its time is LogTime; a record has
 // no place for PublishTime and Sequence.
-func (w *Writer) Write(m *storage.Message) error {
+func (w *writer) Write(m *storage.Message) error {
 	if !w.state.Ready() {
 		return w.state.Usable()
 	}
@@ -148,13 +148,13 @@ func (w *Writer) Write(m *storage.Message) error {
 }
 
 // OnBlock hands full chunks to f. See storage.BlockWriter.
-func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
+func (w *writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
 
 // Checkpoint ends the chunk. See storage.Checkpointer.
-func (w *Writer) Checkpoint() error { return w.Flush() }
+func (w *writer) Checkpoint() error { return w.Flush() }
 
 // Flush ends the chunk. See storage.BlockWriter.
-func (w *Writer) Flush() error {
+func (w *writer) Flush() error {
 	if err := w.state.Usable(); err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (w *Writer) Flush() error {
 }
 
 // Finish writes the rest of the last segment. See storage.Writer.
-func (w *Writer) Finish() (string, error) {
+func (w *writer) Finish() (string, error) {
 	if _, err := w.state.Finish(w.finish, ""); err != nil {
 		return "", err
 	}
@@ -176,9 +176,9 @@ func (w *Writer) Finish() (string, error) {
 }
 
 // Commit moves the recording to its names. See storage.Writer.
-func (w *Writer) Commit() error { return w.state.Commit(w.Finish, w.commit) }
+func (w *writer) Commit() error { return w.state.Commit(w.Finish, w.commit) }
 
-func (w *Writer) commit() error {
+func (w *writer) commit() error {
 	a := w.place.add
 	switch {
 	case a == nil:
@@ -196,7 +196,7 @@ func (w *Writer) commit() error {
 }
 
 // finish writes what is left of the last segment.
-func (w *Writer) finish() error {
+func (w *writer) finish() error {
 	w.state.OnBlock = nil // a last chunk is not handed out any more: nobody would append it
 	if err := w.Flush(); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (w *Writer) finish() error {
 }
 
 // Close removes what was not committed. See storage.Writer.
-func (w *Writer) Close() error {
+func (w *writer) Close() error {
 	w.state.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -230,7 +230,7 @@ func (w *Writer) Close() error {
 }
 
 // Files lists the segments. See storage.FileLister.
-func (w *Writer) Files() []string {
+func (w *writer) Files() []string {
 	if !w.place.segmented {
 		return []string{w.place.path}
 	}
@@ -242,7 +242,7 @@ func (w *Writer) Files() []string {
 }
 
 var (
-	_ storage.Writer      = (*Writer)(nil)
-	_ storage.BlockWriter = (*Writer)(nil)
-	_ storage.FileLister  = (*Writer)(nil)
+	_ storage.Writer      = (*writer)(nil)
+	_ storage.BlockWriter = (*writer)(nil)
+	_ storage.FileLister  = (*writer)(nil)
 )

@@ -202,7 +202,7 @@ func TestHeader(t *testing.T) {
 	if h.GetMajorVersion() != 1 || h.GetChunkRawSize() != 16<<20 || h.GetChunkInterval() != 20e9 || h.SegmentInterval == nil || h.Compress == nil || h.MinorVersion == nil {
 		t.Errorf("%v", h)
 	}
-	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	r, err := openReader(context.Background(), path, storage.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestRefused(t *testing.T) {
 		"bomb":        {topic("/a", "t0.String", encoding, bomb(60))},
 	} {
 		dir := t.TempDir()
-		w, err := Create(context.Background(), filepath.Join(dir, "x.record"), storage.WriteOptions{})
+		w, err := createWriter(context.Background(), filepath.Join(dir, "x.record"), storage.WriteOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +249,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		r, err := Open(context.Background(), filepath.Join(dir, "x.record"), storage.ReadOptions{Strict: true})
+		r, err := openReader(context.Background(), filepath.Join(dir, "x.record"), storage.ReadOptions{Strict: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestRefused(t *testing.T) {
 		"compression": {Compression: "lz4"}, "profile": {Profile: "humble"}, "names": {SegmentNames: "odd"}, "chunk": {ChunkSize: -1},
 		"size": {SegmentSize: -1}, "duration": {SegmentDuration: -1}, "level": {Level: 1},
 	} {
-		if _, err := Create(context.Background(), filepath.Join(t.TempDir(), "x"), o); !errors.Is(err, storage.ErrUnsupported) {
+		if _, err := createWriter(context.Background(), filepath.Join(t.TempDir(), "x"), o); !errors.Is(err, storage.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 func TestSegmentsFinish(t *testing.T) {
 	rec := suite("").Generate(3, storagetest.Spec{Topics: 3, Messages: 300, MaxSize: 100, Step: 100_000_000})
 	dir := t.TempDir()
-	w, err := Create(context.Background(), filepath.Join(dir, "x.record"), storage.WriteOptions{SegmentSize: 2000})
+	w, err := createWriter(context.Background(), filepath.Join(dir, "x.record"), storage.WriteOptions{SegmentSize: 2000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestSegmentsFinish(t *testing.T) {
 	if err = errors.Join(err, e); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Open(context.Background(), path, storage.ReadOptions{Strict: true})
+	r, err := openReader(context.Background(), path, storage.ReadOptions{Strict: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestSegments(t *testing.T) {
 				if !Format.Sniff(nil, path, nil) {
 					t.Errorf("%s is not recognised", path)
 				}
-				r, err := Open(context.Background(), path, storage.ReadOptions{})
+				r, err := openReader(context.Background(), path, storage.ReadOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -121,7 +121,7 @@ func TestSegments(t *testing.T) {
 				t.Fatal(err)
 			}
 			left, _ := os.ReadDir(dir)
-			r, err := Open(context.Background(), stem, storage.ReadOptions{})
+			r, err := openReader(context.Background(), stem, storage.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func TestSegmentTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := Open(context.Background(), dir, storage.ReadOptions{})
+	r, err := openReader(context.Background(), dir, storage.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestSegmentTimes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "other.record"), newRecord(nil).b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(context.Background(), dir, storage.ReadOptions{}); !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "other.record") {
+	if _, err := openReader(context.Background(), dir, storage.ReadOptions{}); !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "other.record") {
 		t.Errorf("two recordings in a folder: %v", err)
 	}
 }

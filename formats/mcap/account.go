@@ -55,7 +55,7 @@ func (s *scanner) finish(sum *summary, why string) error {
 
 // listTopics lists the topics of each block. Blocks with the same
 // ones share a list.
-func (r *Reader) listTopics() {
+func (r *reader) listTopics() {
 	if len(r.defs.changes) > 0 {
 		return
 	}

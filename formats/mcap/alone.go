@@ -14,7 +14,7 @@ const aloneHead = 64 << 10
 // packsMessages reports whether the file is a part of a rosbag2 folder whose messages are compressed
 // one by one: its first message in CDR is a zstd frame, and no message in CDR begins like that. Chunks
 // that are compressed themselves are not looked into.
-func (r *Reader) packsMessages() bool {
+func (r *reader) packsMessages() bool {
 	if len(r.blocks) == 0 || len(r.defs.changes) > 0 {
 		return false
 	}

@@ -14,7 +14,7 @@ import (
 // audit compares what reading does without: the checksum of the data section, and the
 // indexes of attachments and metadata. What is wrong with them is a warning; nothing
 // is lost by it.
-func (r *Reader) audit(s *summary) error {
+func (r *reader) audit(s *summary) error {
 	if err := r.auditData(s); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (r *Reader) audit(s *summary) error {
 }
 
 // auditData compares the checksum of the data section.
-func (r *Reader) auditData(s *summary) error {
+func (r *reader) auditData(s *summary) error {
 	sum, want, err := r.dataSum(s)
 	if err == nil && want != 0 && sum != want {
 		err = r.src.Warn("data-crc", s.dataEnd, false, "the checksum of the data section differs: something before this byte was changed")
@@ -47,7 +47,7 @@ func (r *Reader) auditData(s *summary) error {
 
 // dataSum returns the checksum of the data section, and what it should be; 0: that is
 // not known.
-func (r *Reader) dataSum(s *summary) (sum, want uint32, err error) {
+func (r *reader) dataSum(s *summary) (sum, want uint32, err error) {
 	w := r.window()
 	b, err := w.Data(s.dataEnd, recordHead+4)
 	if err != nil {
@@ -78,7 +78,7 @@ type entry struct {
 
 // auditIndex compares the Message Index records after a chunk with its records, which
 // b has.
-func (r *Reader) auditIndex(bl *block, b []byte) error {
+func (r *reader) auditIndex(bl *block, b []byte) error {
 	err := r.compareIndex(bl, messagesOf(b))
 	switch {
 	case chunked.IsIO(err):
@@ -107,7 +107,7 @@ const codeNoChannel = "no-channel"
 
 // auditChannels reports messages of channels that nothing defines in a chunk of which something else is damaged,
 // which is what its warning names. b has its records.
-func (r *Reader) auditChannels(bl *block, b []byte) error {
+func (r *reader) auditChannels(bl *block, b []byte) error {
 	for e := range messagesOf(b) {
 		if _, ok := r.defs.lookup(e.channel); !ok {
 			return r.src.Warn(codeNoChannel, bl.Offset, true, "messages of channel %d, which the file does not define, are not read", e.channel)
@@ -118,7 +118,7 @@ func (r *Reader) auditChannels(bl *block, b []byte) error {
 
 // compareIndex reads the Message Index records of a chunk and takes what they have out
 // of found, which must be empty then.
-func (r *Reader) compareIndex(bl *block, found map[entry]int) error {
+func (r *reader) compareIndex(bl *block, found map[entry]int) error {
 	w := r.window()
 	for at := bl.index.at; at < bl.index.at+bl.index.size; {
 		h, err := w.head(at)

@@ -43,7 +43,7 @@ type indexed struct {
 }
 
 // Blocks lists the chunks and runs. See storage.BlockReader.
-func (r *Reader) Blocks() ([]storage.Block, error) {
+func (r *reader) Blocks() ([]storage.Block, error) {
 	out := make([]storage.Block, len(r.blocks))
 	for i := range r.blocks {
 		out[i] = r.blocks[i].Block
@@ -52,10 +52,10 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 }
 
 // Order is by blocks: each chunk has times of its own. See storage.BlockReader.
-func (r *Reader) Order() storage.Order { return storage.OrderBlocks }
+func (r *reader) Order() storage.Order { return storage.OrderBlocks }
 
 // ReadBlock reads a block. See storage.BlockReader.
-func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	b.Messages = b.Messages[:0]
 	if err := errors.Join(ctx.Err(), r.src.Ctx.Err()); err != nil {
 		return err
@@ -96,12 +96,13 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 
 // load reads the records of a block into b.Buf, and what is stored of a chunk into
 // b.Scratch. It returns the chunk, or nil if the block is none or its header cannot be read.
-func (r *Reader) load(bl *block, b *storage.Batch, d *chunked.Damage) (*chunk, error) {
+func (r *reader) load(bl *block, b *storage.Batch, d *chunked.Damage) (*chunk, error) {
 	if bl.run {
 		b.Buf = storage.Grow(b.Buf, int(bl.Size))
 		if err := iox.ReadFull(r.src.File, b.Buf, bl.Offset); err != nil {
 			return nil, r.src.Fail(bl.Offset, "records", err)
 		}
+		r.src.Place(b, bl.Offset)
 		return nil, nil
 	}
 	c, err := r.chunkHeader(bl)
@@ -128,7 +129,9 @@ func (r *Reader) load(bl *block, b *storage.Batch, d *chunked.Damage) (*chunk, e
 		return nil, r.src.Fail(data, "chunk", err)
 	}
 	c.data = *to
-	b.Buf = c.decode(b.Buf, bl.Offset, d)
+	if b.Buf = c.decode(b.Buf, bl.Offset, d); codec == compress.None {
+		r.src.Place(b, data)
+	}
 	return c, nil
 }
 
@@ -138,7 +141,7 @@ const chunkHead = 128
 // chunkHeader reads the header of the chunk of a block, and as much of its data as is
 // at hand. An errIO is an error of the file. Any other is about the header: if the head of
 // the chunk is 0 it cannot be read at all.
-func (r *Reader) chunkHeader(bl *block) (*chunk, error) {
+func (r *reader) chunkHeader(bl *block) (*chunk, error) {
 	c := &chunk{}
 	b := make([]byte, min(chunkHead, bl.Size))
 	if err := iox.ReadFull(r.src.File, b, bl.Offset); err != nil {
@@ -169,7 +172,7 @@ func (r *Reader) chunkHeader(bl *block) (*chunk, error) {
 
 // A walk goes over the records of a block and takes its messages.
 type walk struct {
-	r       *Reader
+	r       *reader
 	bl      *block
 	view    view
 	batch   *storage.Batch
@@ -355,7 +358,7 @@ func (w *walk) definition(op byte, at int, body []byte) {
 }
 
 // judge makes one warning of what is wrong with a block that was read.
-func (r *Reader) judge(bl *block, w *walk) error {
+func (r *reader) judge(bl *block, w *walk) error {
 	kept, d := int64(len(w.batch.Messages)), &w.damage
 	if d.Places == 0 && (bl.counted < 0 || bl.counted == kept || bl.scanned) || bl.cut {
 		return nil

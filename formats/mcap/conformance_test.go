@@ -262,12 +262,12 @@ func TestConformanceWrite(t *testing.T) {
 			pad()
 		}
 		path := filepath.Join(t.TempDir(), "x.mcap")
-		sw, err := Create(context.Background(), path, storage.WriteOptions{
+		sw, err := createWriter(context.Background(), path, storage.WriteOptions{
 			Compression: "none", NoSync: true, Metadata: map[string]string{metaProfile: v.Records[0].str("profile")}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := sw.(*Writer)
+		w := sw.(*writer)
 		w.header.library = v.Records[0].str("library")
 		w.layout = layout{has("ch"), has("mx"), has("rsh"), has("rch"), has("st"), has("chx"), has("ax"), has("mdx"), has("sum")}
 		writeVector(t, w, v)
@@ -290,7 +290,7 @@ func TestConformanceWrite(t *testing.T) {
 }
 
 // writeVector writes what stands in the data section of a file.
-func writeVector(t *testing.T, w *Writer, v *vector) {
+func writeVector(t *testing.T, w *writer, v *vector) {
 	var s *vectorRecord
 	for i := range v.Records {
 		r := &v.Records[i]

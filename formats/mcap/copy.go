@@ -52,13 +52,13 @@ type copySchema struct {
 // A copySource is what the Reader of one file knows of a copying.
 type copySource struct {
 	*copying
-	reader *Reader
+	reader *reader
 	topics []int // index of Writer.channels + 1, by TopicID of the reader; 0: not copied
 }
 
 // CopyFrom prepares for the chunks of another file, or of the parts of a folder. Channels and
 // schemas take the ids that they have there. See storage.BlockCopier.
-func (w *Writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
+func (w *writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 	w.copying = nil
 	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.begun {
 		return false
@@ -113,16 +113,16 @@ func (c *copySource) same(o *copySource) bool {
 
 // A copyFile is a file whose chunks may be copied, and what its topics are in the output.
 type copyFile struct {
-	*Reader
+	*reader
 	topics []storage.TopicID
 }
 
 // filesOf lists the files of a reader.
 func filesOf(r storage.Reader, topics []storage.TopicID) []copyFile {
 	switch r := r.(type) {
-	case *Reader:
+	case *reader:
 		return []copyFile{{r, topics}}
-	case *FolderReader:
+	case *folderReader:
 		return r.files(topics)
 	}
 	return nil
@@ -131,8 +131,8 @@ func filesOf(r storage.Reader, topics []storage.TopicID) []copyFile {
 // keepIDs sets the ids of channels and schemas to those that they have in a file, if these are
 // free. kept has the channels of the Writer with the id of a source, and old is its list
 // of schemas before. It returns nil if no chunk of the file can be copied.
-func (w *Writer) keepIDs(f copyFile, c *copying, kept []bool, old []outSchema) *copySource {
-	src := &copySource{c, f.Reader, make([]int, len(f.topics))}
+func (w *writer) keepIDs(f copyFile, c *copying, kept []bool, old []outSchema) *copySource {
+	src := &copySource{c, f.reader, make([]int, len(f.topics))}
 	some := false
 	for i, t := range f.topics {
 		if int64(t) >= int64(len(w.channels)) {
@@ -183,7 +183,7 @@ func (w *Writer) keepIDs(f copyFile, c *copying, kept []bool, old []outSchema) *
 
 // numberOthers sets the ids of the channels that were not kept to free ones, and their
 // schemas too.
-func (w *Writer) numberOthers(kept []bool, old []outSchema, c *copying) {
+func (w *writer) numberOthers(kept []bool, old []outSchema, c *copying) {
 	w.byID = map[string]int{}
 	usedSchema := map[uint16]bool{}
 	for i := range w.schemas {
@@ -320,7 +320,7 @@ func (s *stored) definedBefore(op byte, id uint16, at int64) bool {
 
 // defineBefore appends the definitions that a chunk needs, and neither has before they
 // are used nor finds in the file. What it defines itself is in the file then.
-func (w *Writer) defineBefore(dst []byte, s *stored) []byte {
+func (w *writer) defineBefore(dst []byte, s *stored) []byte {
 	if !w.begun {
 		for i := range w.channels {
 			if !slicesHas(s.used, i) {
@@ -358,7 +358,7 @@ func slicesHas(used []usedChannel, channel int) bool {
 }
 
 // CopyBlock writes a chunk as it is stored. See storage.BlockCopier.
-func (w *Writer) CopyBlock(b *storage.Batch) (bool, error) {
+func (w *writer) CopyBlock(b *storage.Batch) (bool, error) {
 	if !w.state.Ready() {
 		return false, w.state.Usable()
 	}

@@ -38,7 +38,7 @@ func largeMessages() []storage.Message {
 // copied as they are stored.
 func copyAll(t *testing.T, folder string, to ...storage.Writer) (blocks, copied int) {
 	t.Helper()
-	r, err := OpenFolder(t.Context(), folder, storage.ReadOptions{Strict: true})
+	r, err := openFolder(t.Context(), folder, storage.ReadOptions{Strict: true})
 	check(t, err)
 	defer func() { check(t, r.Close()) }()
 	info, err := r.Info()
@@ -140,7 +140,7 @@ func TestCopyToSeveral(t *testing.T) {
 	dir := t.TempDir()
 	var to []storage.Writer
 	for i := range 3 {
-		w, err := Create(t.Context(), filepath.Join(dir, fmt.Sprint(i)), o)
+		w, err := createWriter(t.Context(), filepath.Join(dir, fmt.Sprint(i)), o)
 		check(t, err)
 		to = append(to, w)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Extras lists attachments and metadata records, but for those that Info has. See storage.ExtraReader.
-func (r *Reader) Extras() (storage.Extras, error) {
+func (r *reader) Extras() (storage.Extras, error) {
 	var x storage.Extras
 	for i := range r.attachments {
 		a := &r.attachments[i]
@@ -36,7 +36,7 @@ func (r *Reader) Extras() (storage.Extras, error) {
 }
 
 // metadataValues reads the values of a metadata record.
-func (r *Reader) metadataValues(p placed) (map[string]string, error) {
+func (r *reader) metadataValues(p placed) (map[string]string, error) {
 	m, err := r.metadataAt(p)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ type placedAttachment struct {
 
 // openAttachment opens the data of an attachment. A checksum that differs is reported by a
 // warning, when all of it was read.
-func (r *Reader) openAttachment(a *placedAttachment) (*attachmentReader, error) {
+func (r *reader) openAttachment(a *placedAttachment) (*attachmentReader, error) {
 	head := make([]byte, a.data-a.at-recordHead)
 	if err := iox.ReadFull(r.src.File, head, a.at+recordHead); err != nil {
 		return nil, r.src.Fail(a.at, "attachment", err)
@@ -80,7 +80,7 @@ func (r *Reader) openAttachment(a *placedAttachment) (*attachmentReader, error) 
 
 // An attachmentReader reads the data of an attachment.
 type attachmentReader struct {
-	r    *Reader
+	r    *reader
 	a    *placedAttachment
 	sum  hash.Hash32
 	left int64
@@ -123,7 +123,7 @@ func (x *attachmentReader) check() error {
 func (x *attachmentReader) Close() error { return nil }
 
 // metadataAt reads a metadata record.
-func (r *Reader) metadataAt(p placed) (metadata, error) {
+func (r *reader) metadataAt(p placed) (metadata, error) {
 	b := make([]byte, min(p.length-recordHead, maxRecord))
 	if err := iox.ReadFull(r.src.File, b, p.at+recordHead); err != nil {
 		return metadata{}, r.src.Fail(p.at, "metadata record", err)

@@ -37,11 +37,11 @@ func testMessages(n int) []storage.Message {
 func write(t testing.TB, path string, o storage.WriteOptions, l layout, messages []storage.Message) {
 	t.Helper()
 	o.NoSync = true
-	sw, err := Create(context.Background(), path, o)
+	sw, err := createWriter(context.Background(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := sw.(*Writer)
+	w := sw.(*writer)
 	w.layout = l
 	for _, topic := range testTopics {
 		if _, err := w.CreateTopic(topic); err != nil {

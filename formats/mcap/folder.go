@@ -55,12 +55,12 @@ var Folder = &storage.Format{
 	Recordings:    mcapStorage.Recordings,
 	Listing:       &ros2bag.Listing,
 	Stem:          mcapStorage.Stem,
-	Open:          OpenFolder,
-	Reindex:       ReindexFolder,
+	Open:          openFolder,
+	Reindex:       reindexFolder,
 	Files:         mcapStorage.Files,
 	Whole:         mcapStorage.Whole,
 	Join:          mcapStorage.Join,
-	Create:        CreateFolder,
+	Create:        createFolder,
 	Instead:       insteadOfFolder,
 }
 

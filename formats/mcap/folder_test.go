@@ -37,7 +37,7 @@ func writeFolder(t testing.TB, o storage.WriteOptions, messages []storage.Messag
 // readFolder reads a folder or a file of any format here.
 func readFolder(t testing.TB, path string, o storage.ReadOptions) (*storage.Info, []storage.Message, error) {
 	t.Helper()
-	r, err := OpenFolder(context.Background(), path, o)
+	r, err := openFolder(context.Background(), path, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // appendTo starts another part of a folder. See ros2bag.Addition.
-func (w *FolderWriter) appendTo(ctx context.Context) (storage.Writer, error) {
-	add, info, err := mcapStorage.NewAddition(ctx, w.path, w.o, OpenFolder)
+func (w *folderWriter) appendTo(ctx context.Context) (storage.Writer, error) {
+	add, info, err := mcapStorage.NewAddition(ctx, w.path, w.o, openFolder)
 	if err != nil {
 		return nil, w.fail("recording to be added to", err)
 	}
@@ -34,7 +34,7 @@ func mostUsed(chunks map[string]int64) (most string) {
 }
 
 // commitAdded moves the new parts into the folder.
-func (w *FolderWriter) commitAdded() error {
+func (w *folderWriter) commitAdded() error {
 	names := make([]string, len(w.parts))
 	for i, p := range w.parts {
 		names[i] = p.part().Name
@@ -43,6 +43,6 @@ func (w *FolderWriter) commitAdded() error {
 }
 
 // Topics returns those of the recording that it adds to. See storage.Appender.
-func (w *FolderWriter) Topics() []storage.Topic { return w.add.Topics() }
+func (w *folderWriter) Topics() []storage.Topic { return w.add.Topics() }
 
-var _ storage.Appender = (*FolderWriter)(nil)
+var _ storage.Appender = (*folderWriter)(nil)

@@ -10,9 +10,9 @@ import (
 )
 
 // Blocks lists the blocks of all parts. See storage.BlockReader.
-func (r *FolderReader) Blocks() (all []storage.Block, err error) {
+func (r *folderReader) Blocks() (all []storage.Block, err error) {
 	for _, p := range r.parts {
-		list, err := p.Reader.Blocks()
+		list, err := p.reader.Blocks()
 		if err != nil {
 			return nil, err
 		}
@@ -39,16 +39,19 @@ func (r *FolderReader) Blocks() (all []storage.Block, err error) {
 }
 
 // Order is by blocks: each has times of its own. See storage.BlockReader.
-func (r *FolderReader) Order() storage.Order { return storage.OrderBlocks }
+func (r *folderReader) Order() storage.Order { return storage.OrderBlocks }
 
 // ReadBlock reads block i of all parts. See storage.BlockReader.
-func (r *FolderReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+func (r *folderReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if i < 0 || i >= len(r.blocks) {
 		return r.fail(r.path, fmt.Sprintf("there is no block %d", i), nil)
 	}
 	x := r.blocks[i]
-	if err := x.part.Reader.ReadBlock(ctx, x.block, b); err != nil {
+	if err := x.part.reader.ReadBlock(ctx, x.block, b); err != nil {
 		return err
+	}
+	if x.part.packed {
+		b.File = ""
 	}
 	packed := false
 	for k := range b.Messages {
@@ -63,20 +66,20 @@ func (r *FolderReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) e
 }
 
 // packedMessages reports whether each message is a zstd frame by metadata.yaml.
-func (r *FolderReader) packedMessages() bool {
+func (r *folderReader) packedMessages() bool {
 	m := r.layout.Meta
 	return m != nil && m.Mode == "MESSAGE" && m.Compression == "zstd"
 }
 
 // otherCodec reports whether messages are compressed with something else.
-func (r *FolderReader) otherCodec() bool {
+func (r *folderReader) otherCodec() bool {
 	m := r.layout.Meta
 	return m != nil && m.Mode == "MESSAGE" && m.Compression != "zstd"
 }
 
 // packed reports whether a message is to be decompressed: no message in CDR begins as a zstd
 // frame.
-func (r *FolderReader) packed(m *storage.Message) bool {
+func (r *folderReader) packed(m *storage.Message) bool {
 	return ros2bag.IsFrame(m.Data) && (r.topics[m.Topic].Encoding == native || r.packedMessages())
 }
 
@@ -89,8 +92,8 @@ const (
 )
 
 // unpackMessages decompresses the messages of a block that are compressed one by one.
-func (r *FolderReader) unpackMessages(x partBlock, b *storage.Batch) error {
-	b.Stored = nil
+func (r *folderReader) unpackMessages(x partBlock, b *storage.Batch) error {
+	b.Stored, b.File = nil, ""
 	buf, bad := b.Scratch[:0], int64(0)
 	at := x.part.blocks[x.block].Offset
 	kept := b.Messages[:0]
@@ -127,7 +130,7 @@ func (r *FolderReader) unpackMessages(x partBlock, b *storage.Batch) error {
 
 // unpackMessage appends what a message decompresses to. If nothing shows that messages
 // are compressed, one that is not a frame only looked like one, and is taken as it is.
-func (r *FolderReader) unpackMessage(dst []byte, m *storage.Message) ([]byte, bool) {
+func (r *folderReader) unpackMessage(dst []byte, m *storage.Message) ([]byte, bool) {
 	limit := ros2bag.UnpackedSize(m.Data, len(m.Data))
 	if limit <= maxMixed {
 		limit = min(limit, maxUnpacked-int64(len(dst))) // a larger one is not small before, either

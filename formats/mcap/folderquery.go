@@ -12,7 +12,7 @@ import (
 
 // Query merges the blocks of all parts, each of which is looked up as in a file by
 // itself. See storage.Querier.
-func (r *FolderReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
+func (r *folderReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
 		wrap := func(err error) error { return r.fail(r.path, "query", err) }
 		wanted, all, err := timeorder.Wanted(&q, len(r.topics))
@@ -38,7 +38,7 @@ func (r *FolderReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*st
 
 // A folderQuery asks the parts of a folder. Its parts are their blocks.
 type folderQuery struct {
-	r     *FolderReader
+	r     *folderReader
 	parts []*chunked.Query
 	msg   storage.Message
 	buf   []byte

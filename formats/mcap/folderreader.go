@@ -14,9 +14,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A FolderReader reads a rosbag2 folder: its parts, one after the other, as one recording.
+// A folderReader reads a rosbag2 folder: its parts, one after the other, as one recording.
 // ReadBlock, Query and Info are safe for concurrent use.
-type FolderReader struct {
+type folderReader struct {
 	ctx    context.Context
 	path   string
 	strict bool
@@ -39,7 +39,7 @@ type FolderReader struct {
 
 // An inPart is a part of a folder.
 type inPart struct {
-	*Reader
+	*reader
 	name   string
 	packed bool              // the file is compressed as a whole
 	topics []storage.TopicID // in the folder, by those of the part
@@ -52,17 +52,17 @@ type partBlock struct {
 	block int
 }
 
-// OpenFolder opens a rosbag2 folder, or one part that is compressed as a whole. See
+// openFolder opens a rosbag2 folder, or one part that is compressed as a whole. See
 // storage.Format.
-func OpenFolder(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
-	r := &FolderReader{ctx: ctx, path: path, strict: o.Strict, custom: map[string]string{}, warnings: warnings.Log{Hints: ros2bag.Hints}}
+func openFolder(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+	r := &folderReader{ctx: ctx, path: path, strict: o.Strict, custom: map[string]string{}, warnings: warnings.Log{Hints: ros2bag.Hints}}
 	if err := r.open(o); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
 
-func (r *FolderReader) open(o storage.ReadOptions) (err error) {
+func (r *folderReader) open(o storage.ReadOptions) (err error) {
 	fsys := iox.FS(o.FS)
 	if r.layout, err = mcapStorage.Find(r.ctx, fsys, r.path, r.warner("")); err != nil {
 		return r.fail(r.path, "", err)
@@ -109,7 +109,7 @@ func (r *FolderReader) open(o storage.ReadOptions) (err error) {
 }
 
 // openPart opens a part, decompressed if it is compressed as a whole.
-func (r *FolderReader) openPart(fsys storage.FS, path string, o storage.ReadOptions) (*inPart, error) {
+func (r *folderReader) openPart(fsys storage.FS, path string, o storage.ReadOptions) (*inPart, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (r *FolderReader) openPart(fsys storage.FS, path string, o storage.ReadOpti
 			return nil, err
 		}
 	}
-	if p.Reader, err = openFile(r.ctx, path, f, o); err != nil {
+	if p.reader, err = openFile(r.ctx, path, f, o); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return p, nil
@@ -133,7 +133,7 @@ func (r *FolderReader) openPart(fsys storage.FS, path string, o storage.ReadOpti
 
 // unpack decompresses a part. A frame without an end is damage if the file in it has none
 // either.
-func (r *FolderReader) unpack(fsys storage.FS, path string) (storage.File, error) {
+func (r *folderReader) unpack(fsys storage.FS, path string) (storage.File, error) {
 	f, cut, err := r.unpacker.Inflate(r.ctx, fsys, path)
 	if err != nil || cut == nil {
 		return f, err
@@ -154,13 +154,13 @@ func (r *FolderReader) unpack(fsys storage.FS, path string) (storage.File, error
 
 // files lists the parts for a Writer that copies chunks: none if their messages are compressed
 // one by one. topics are those of the folder in the output.
-func (r *FolderReader) files(topics []storage.TopicID) []copyFile {
+func (r *folderReader) files(topics []storage.TopicID) []copyFile {
 	if r.packedMessages() || r.otherCodec() || len(topics) != len(r.topics) {
 		return nil
 	}
 	list := make([]copyFile, len(r.parts))
 	for i, p := range r.parts {
-		list[i] = copyFile{p.Reader, make([]storage.TopicID, len(p.topics))}
+		list[i] = copyFile{p.reader, make([]storage.TopicID, len(p.topics))}
 		for k, t := range p.topics {
 			list[i].topics[k] = topics[t]
 		}
@@ -169,7 +169,7 @@ func (r *FolderReader) files(topics []storage.TopicID) []copyFile {
 }
 
 // compareCount reports that metadata.yaml counts other than there are.
-func (r *FolderReader) compareCount() error {
+func (r *folderReader) compareCount() error {
 	m := r.layout.Meta
 	if m == nil {
 		return nil
@@ -183,21 +183,21 @@ func (r *FolderReader) compareCount() error {
 }
 
 // damaged reports whether damage is known that explains what else is missing.
-func (r *FolderReader) damaged() bool {
+func (r *folderReader) damaged() bool {
 	lists := [][]storage.Warning{}
 	list, _ := r.warnings.Report()
 	lists = append(lists, list)
 	for _, p := range r.parts {
-		lists = append(lists, p.Reader.Damage().Warnings)
+		lists = append(lists, p.reader.Damage().Warnings)
 	}
 	return slices.ContainsFunc(slices.Concat(lists...), func(w storage.Warning) bool { return w.Damage && w.Code != "metadata-topic" && w.Code != "qos" })
 }
 
 // Info describes the recording. See storage.Reader.
-func (r *FolderReader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+func (r *folderReader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
 
 // newInfo returns what Info does.
-func (r *FolderReader) newInfo() *storage.Info {
+func (r *folderReader) newInfo() *storage.Info {
 	info := &storage.Info{
 		Format: folderName, Version: "mcap 0", Path: r.path, Size: r.size, Compression: map[string]int64{}, Metadata: r.custom, Topics: r.topics,
 	}
@@ -232,11 +232,11 @@ func (r *FolderReader) newInfo() *storage.Info {
 
 // Damage returns what was found so far, in the folder and in its parts. What is missing is
 // known from metadata.yaml, if that has counted all messages. See storage.Reader.
-func (r *FolderReader) Damage() (d storage.Damage) {
+func (r *folderReader) Damage() (d storage.Damage) {
 	d.Warnings, d.Lost = r.warnings.Report()
 	atOpen := int64(0)
 	for _, p := range r.parts {
-		one := p.Reader.Damage()
+		one := p.reader.Damage()
 		for _, w := range one.Warnings {
 			w.Message = p.name + ": " + w.Message
 			d.Warnings = append(d.Warnings, w)
@@ -270,22 +270,22 @@ func addFacts(info *storage.Info, facts []storage.Fact) {
 }
 
 // ReadNext returns the next message, part after part. See storage.Reader.
-func (r *FolderReader) ReadNext() (*storage.Message, error) {
+func (r *folderReader) ReadNext() (*storage.Message, error) {
 	return r.seq.Next(r.ctx, r, len(r.blocks))
 }
 
 // Close closes the parts, and removes what was decompressed.
-func (r *FolderReader) Close() (err error) {
+func (r *folderReader) Close() (err error) {
 	r.seq.Stop(r.fail(r.path, "the reader is closed", nil))
 	for _, p := range r.parts {
-		err = errors.Join(err, p.Reader.Close())
+		err = errors.Join(err, p.reader.Close())
 	}
 	r.parts = nil
 	return err
 }
 
 // fail makes an error about a file, unless it is one already.
-func (r *FolderReader) fail(path, what string, err error) error {
+func (r *folderReader) fail(path, what string, err error) error {
 	var e *storage.Error
 	if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -294,7 +294,7 @@ func (r *FolderReader) fail(path, what string, err error) error {
 }
 
 // warnLost keeps a warning about a file, "" for the folder, and what was lost there.
-func (r *FolderReader) warnLost(lost storage.Lost, code string, at int64, damage bool, path, format string, args ...any) error {
+func (r *folderReader) warnLost(lost storage.Lost, code string, at int64, damage bool, path, format string, args ...any) error {
 	message := fmt.Sprintf(format, args...)
 	if damage && r.strict {
 		if path == "" {
@@ -309,20 +309,20 @@ func (r *FolderReader) warnLost(lost storage.Lost, code string, at int64, damage
 	if path != "" {
 		message = filepath.Base(path) + ": " + message
 	}
-	r.warnings.Add(key, storage.Warning{Code: code, Message: message, Offset: at, Damage: damage}, lost)
+	r.warnings.Add(key, storage.Warning{Code: code, Message: message, Offset: storage.Known(at), Damage: damage}, lost)
 	return nil
 }
 
 // warner binds warnLost to a file.
-func (r *FolderReader) warner(path string) ros2bag.Warner {
+func (r *folderReader) warner(path string) ros2bag.Warner {
 	return func(code string, damage bool, format string, args ...any) error {
 		return r.warnLost(storage.Lost{Uncounted: code == "missing-part"}, code, -1, damage, path, format, args...)
 	}
 }
 
 var (
-	_ storage.Reader      = (*FolderReader)(nil)
-	_ storage.BlockReader = (*FolderReader)(nil)
-	_ storage.Querier     = (*FolderReader)(nil)
-	_ storage.ExtraReader = (*FolderReader)(nil)
+	_ storage.Reader      = (*folderReader)(nil)
+	_ storage.BlockReader = (*folderReader)(nil)
+	_ storage.Querier     = (*folderReader)(nil)
+	_ storage.ExtraReader = (*folderReader)(nil)
 )

@@ -10,24 +10,24 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// ReindexFolder writes the missing or wrong metadata.yaml of a folder, and the end of its files, as
-// Reindex does. See storage.Format.
-func ReindexFolder(ctx context.Context, path string, o storage.ReindexOptions) ([]storage.IndexChange, error) {
+// reindexFolder writes the missing or wrong metadata.yaml of a folder, and the end of its files, as
+// reindex does. See storage.Format.
+func reindexFolder(ctx context.Context, path string, o storage.ReindexOptions) ([]storage.IndexChange, error) {
 	index := func(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) ([]storage.IndexChange, error) {
 		o.FS = fsys
-		return Reindex(ctx, path, o)
+		return reindex(ctx, path, o)
 	}
-	changes, err := mcapStorage.Reindex(ctx, path, o, describePart, index, OpenFolder)
+	changes, err := mcapStorage.Reindex(ctx, path, o, describePart, index, openFolder)
 	return changes, ros2bag.ReindexError(folderName, path, err)
 }
 
 // describePart returns what a part has.
 func describePart(ctx context.Context, fsys storage.FS, path string) (*ros2bag.PartContent, error) {
-	x, err := OpenFolder(ctx, path, storage.ReadOptions{FS: fsys})
+	x, err := openFolder(ctx, path, storage.ReadOptions{FS: fsys})
 	if err != nil {
 		return nil, err
 	}
-	r := x.(*FolderReader)
+	r := x.(*folderReader)
 	c := &ros2bag.PartContent{Info: r.info}
 	p := r.parts[0]
 	if p.packed {

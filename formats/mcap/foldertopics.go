@@ -18,7 +18,7 @@ type topicKey struct {
 
 // joinTopics numbers the topics of all parts, in the order in which they come, and fills
 // in what metadata.yaml has about them.
-func (r *FolderReader) joinTopics() error {
+func (r *folderReader) joinTopics() error {
 	index := map[topicKey]storage.TopicID{}
 	for _, p := range r.parts {
 		count := map[topicKey]int{}
@@ -55,7 +55,7 @@ func (r *FolderReader) joinTopics() error {
 }
 
 // describe adds what a part has about a topic. The last part knows most publishers.
-func (r *FolderReader) describe(t *storage.Topic, p *inPart, have *storage.Topic) error {
+func (r *folderReader) describe(t *storage.Topic, p *inPart, have *storage.Topic) error {
 	for k, v := range have.Metadata {
 		if _, ok := t.Metadata[k]; !ok && k != metaQoS {
 			t.Metadata[k] = v
@@ -92,7 +92,7 @@ func (r *FolderReader) describe(t *storage.Topic, p *inPart, have *storage.Topic
 
 // useMetadata adds what metadata.yaml has about a topic. The files win if both have it:
 // they have the messages.
-func (r *FolderReader) useMetadata(m *ros2bag.Topic, index map[topicKey]storage.TopicID) error {
+func (r *folderReader) useMetadata(m *ros2bag.Topic, index map[topicKey]storage.TopicID) error {
 	if id, ok := index[topicKey{m.Name, m.Type, m.Format, 0}]; ok {
 		t := &r.topics[id]
 		if len(t.QoS) == 0 {
@@ -116,9 +116,9 @@ func (r *FolderReader) useMetadata(m *ros2bag.Topic, index map[topicKey]storage.
 
 // Extras lists the attachments and metadata records of all parts. See
 // storage.ExtraReader.
-func (r *FolderReader) Extras() (all storage.Extras, err error) {
+func (r *folderReader) Extras() (all storage.Extras, err error) {
 	for _, p := range r.parts {
-		x, err := p.Reader.Extras()
+		x, err := p.reader.Extras()
 		if err != nil {
 			return all, err
 		}

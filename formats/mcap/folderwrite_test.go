@@ -38,7 +38,7 @@ func TestFolderWritten(t *testing.T) {
 		if name, parts := Format.Whole(nil, path); name != dir || !slices.Equal(parts, files.Messages) {
 			t.Errorf("%s: a part of %q", path, name)
 		}
-		r, err := Open(t.Context(), path, storage.ReadOptions{})
+		r, err := openReader(t.Context(), path, storage.ReadOptions{})
 		check(t, err)
 		one, err := storagetest.InfoOf(r)
 		check(t, err)
@@ -68,9 +68,9 @@ func TestFolderProfiles(t *testing.T) {
 		check(t, storagetest.WriteAll(Folder, path, storage.WriteOptions{NoSync: true, Profile: profile}, storagetest.Recording{Topics: []storage.Topic{topic}}))
 		yaml, err := os.ReadFile(path + "/metadata.yaml")
 		check(t, err)
-		sr, err := Open(t.Context(), path+"/run_0.mcap", storage.ReadOptions{})
+		sr, err := openReader(t.Context(), path+"/run_0.mcap", storage.ReadOptions{})
 		check(t, err)
-		r := sr.(*Reader)
+		r := sr.(*reader)
 		m, err := r.metadataAt(r.metadata[0])
 		check(t, err)
 		c := r.defs.list[0].channel
@@ -114,12 +114,12 @@ func TestPresets(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "x.mcap")
 		c.o.NoSync = true
 		check(t, storagetest.WriteAll(Format, path, c.o, storagetest.Recording{Topics: testTopics, Messages: messages}))
-		r, err := Open(t.Context(), path, storage.ReadOptions{})
+		r, err := openReader(t.Context(), path, storage.ReadOptions{})
 		check(t, err)
 		info, err := storagetest.InfoOf(r)
 		check(t, err)
 		size[name] = info.Size
-		if info.Compression[c.codec] == 0 || len(info.Compression) != 1 || (r.(*Reader).blocks[0].run) == c.blocks {
+		if info.Compression[c.codec] == 0 || len(info.Compression) != 1 || (r.(*reader).blocks[0].run) == c.blocks {
 			t.Errorf("%s: %v", name, info.Compression)
 		}
 		got, err := storagetest.ReadAll(r)
@@ -161,7 +161,7 @@ func TestFileName(t *testing.T) {
 		} else if string(b) != string(first) {
 			t.Error("the bytes differ")
 		}
-		r, err := Open(t.Context(), filepath.Join(dir, name), storage.ReadOptions{})
+		r, err := openReader(t.Context(), filepath.Join(dir, name), storage.ReadOptions{})
 		check(t, err)
 		info, err := storagetest.InfoOf(r)
 		check(t, err)
@@ -206,7 +206,7 @@ func TestMessageCompression(t *testing.T) {
 	if d := storagetest.Diff(got, slices.Delete(slices.Clone(plain), 51, 52)); d != "" || codesOf(info) != "zstd!" || info.Lost.Messages != 1 || info.Lost.Uncounted {
 		t.Errorf("%s, %s, %+v", d, codesOf(info), info.Lost)
 	}
-	r, err := OpenFolder(t.Context(), dir, storage.ReadOptions{})
+	r, err := openFolder(t.Context(), dir, storage.ReadOptions{})
 	check(t, err)
 	n := 0
 	for m, err := range r.(storage.Querier).Query(t.Context(), storage.Query{Topics: []storage.TopicID{0}, Reverse: true}) {

@@ -13,9 +13,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A FolderWriter writes a rosbag2 folder with one part or, if it is cut into segments,
+// A folderWriter writes a rosbag2 folder with one part or, if it is cut into segments,
 // several. Each part is made by a Writer.
-type FolderWriter struct {
+type folderWriter struct {
 	state    chunked.State
 	fs       storage.FS
 	out      *iox.Output
@@ -34,13 +34,13 @@ type FolderWriter struct {
 
 // An outPart is a part that is written.
 type outPart struct {
-	*Writer
+	*writer
 	span  ros2bag.Part // of its messages
 	bytes int64        // of them
 }
 
-// CreateFolder starts a folder. See storage.Format.
-func CreateFolder(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+// createFolder starts a folder. See storage.Format.
+func createFolder(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 	fail := func(what string, err error, hint string) (storage.Writer, error) {
 		return nil, &storage.Error{Format: folderName, Path: path, Offset: -1, What: what, Err: err, Hint: hint}
 	}
@@ -59,7 +59,7 @@ func CreateFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 	if packed && appends {
 		return fail("adding a part that is compressed as a whole", storage.ErrUnsupported, "omit --compression-mode; chunks can be compressed")
 	}
-	w := &FolderWriter{path: path, packed: packed, level: level, fs: iox.FS(o.FS), o: o, size: o.SegmentSize, duration: o.SegmentDuration, known: map[topicKey]bool{}}
+	w := &folderWriter{path: path, packed: packed, level: level, fs: iox.FS(o.FS), o: o, size: o.SegmentSize, duration: o.SegmentDuration, known: map[topicKey]bool{}}
 	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
 	if appends {
 		return w.appendTo(ctx)
@@ -81,7 +81,7 @@ func CreateFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 }
 
 // addPart begins a part, with the channels of the part before it.
-func (w *FolderWriter) addPart() error {
+func (w *folderWriter) addPart() error {
 	n := len(w.parts)
 	if w.add != nil {
 		n += w.add.First
@@ -99,29 +99,29 @@ func (w *FolderWriter) addPart() error {
 		part.packing, part.copies = &packing{level: w.level}, false
 	}
 	part.state.OnBlock = w.state.OnBlock
-	p := &outPart{Writer: part}
+	p := &outPart{writer: part}
 	w.parts = append(w.parts, p)
 	if err := p.open(w.fs, filepath.Join(w.out.Temp(), name)); err != nil {
 		return err
 	}
 	if len(w.parts) > 1 {
-		p.defineAs(w.parts[len(w.parts)-2].Writer)
+		p.defineAs(w.parts[len(w.parts)-2].writer)
 	}
 	return nil
 }
 
-func (w *FolderWriter) last() *outPart { return w.parts[len(w.parts)-1] }
+func (w *folderWriter) last() *outPart { return w.parts[len(w.parts)-1] }
 
-func (w *FolderWriter) fail(what string, err error) error {
+func (w *folderWriter) fail(what string, err error) error {
 	return &storage.Error{Format: folderName, Path: w.path, Offset: -1, What: what, Err: err}
 }
 
 // Identity returns that players know topics by name, type and encoding. See
 // storage.Writer.
-func (w *FolderWriter) Identity() storage.Identity { return storage.IdentityType }
+func (w *folderWriter) Identity() storage.Identity { return storage.IdentityType }
 
 // CreateTopic makes a channel. See storage.Writer.
-func (w *FolderWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+func (w *folderWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err := w.state.Usable(); err != nil {
 		return 0, err
 	}
@@ -148,7 +148,7 @@ func (w *FolderWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 }
 
 // Write adds a message. See storage.Writer.
-func (w *FolderWriter) Write(m *storage.Message) error {
+func (w *folderWriter) Write(m *storage.Message) error {
 	if err := w.state.Usable(); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (w *FolderWriter) Write(m *storage.Message) error {
 }
 
 // partOf returns the part that the next message belongs to.
-func (w *FolderWriter) partOf(m *storage.Message) (*outPart, error) {
+func (w *folderWriter) partOf(m *storage.Message) (*outPart, error) {
 	if p := w.last(); p.span.Messages > 0 && w.full(p.span, p.bytes, m) {
 		if err := w.cut(); err != nil {
 			return nil, err
@@ -176,7 +176,7 @@ func (w *FolderWriter) partOf(m *storage.Message) (*outPart, error) {
 
 // full reports whether a message would make a part with this span and these bytes of messages
 // larger or longer than a segment.
-func (w *FolderWriter) full(span ros2bag.Part, bytes int64, m *storage.Message) bool {
+func (w *folderWriter) full(span ros2bag.Part, bytes int64, m *storage.Message) bool {
 	if w.size > 0 && bytes+int64(len(m.Data)) > w.size {
 		return true
 	}
@@ -185,7 +185,7 @@ func (w *FolderWriter) full(span ros2bag.Part, bytes int64, m *storage.Message) 
 
 // cut ends a part and begins the next one. Chunks of the old part may still be on their way
 // to its file; parts that have all of theirs are closed.
-func (w *FolderWriter) cut() error {
+func (w *folderWriter) cut() error {
 	if err := w.last().Flush(); err != nil {
 		return err
 	}
@@ -207,16 +207,16 @@ func (p *outPart) end() error {
 }
 
 // OnBlock hands full chunks to f. See storage.BlockWriter.
-func (w *FolderWriter) OnBlock(f func(storage.PendingBlock) error) {
+func (w *folderWriter) OnBlock(f func(storage.PendingBlock) error) {
 	w.state.OnBlock = f
 	w.last().OnBlock(f)
 }
 
 // Checkpoint ends the chunk. See storage.Checkpointer.
-func (w *FolderWriter) Checkpoint() error { return w.Flush() }
+func (w *folderWriter) Checkpoint() error { return w.Flush() }
 
 // Flush ends the chunk. See storage.BlockWriter.
-func (w *FolderWriter) Flush() error {
+func (w *folderWriter) Flush() error {
 	if err := w.state.Usable(); err != nil {
 		return err
 	}
@@ -228,13 +228,13 @@ func (w *FolderWriter) Flush() error {
 
 // CopyFrom prepares for the chunks of a file or of the parts of a folder. See
 // storage.BlockCopier.
-func (w *FolderWriter) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
+func (w *folderWriter) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 	return w.state.Ready() && len(w.parts) == 1 && w.last().CopyFrom(r, topics)
 }
 
 // CopyBlock writes a chunk as it is stored, unless a part ends within it. See
 // storage.BlockCopier.
-func (w *FolderWriter) CopyBlock(b *storage.Batch) (bool, error) {
+func (w *folderWriter) CopyBlock(b *storage.Batch) (bool, error) {
 	if err := w.state.Usable(); err != nil {
 		return false, err
 	}
@@ -265,20 +265,20 @@ func (w *FolderWriter) CopyBlock(b *storage.Batch) (bool, error) {
 }
 
 // WriteAttachment copies an attachment into the current part. See storage.ExtraWriter.
-func (w *FolderWriter) WriteAttachment(a *storage.Attachment) error {
-	return w.extra(func(p *Writer) error { return p.WriteAttachment(a) })
+func (w *folderWriter) WriteAttachment(a *storage.Attachment) error {
+	return w.extra(func(p *writer) error { return p.WriteAttachment(a) })
 }
 
 // WriteMetadata writes a metadata record into the current part. See storage.ExtraWriter.
-func (w *FolderWriter) WriteMetadata(m *storage.MetadataRecord) error {
-	return w.extra(func(p *Writer) error { return p.WriteMetadata(m) })
+func (w *folderWriter) WriteMetadata(m *storage.MetadataRecord) error {
+	return w.extra(func(p *writer) error { return p.WriteMetadata(m) })
 }
 
-func (w *FolderWriter) extra(write func(*Writer) error) error {
+func (w *folderWriter) extra(write func(*writer) error) error {
 	if err := w.state.Usable(); err != nil {
 		return err
 	}
-	p := w.last().Writer
+	p := w.last().writer
 	err := write(p)
 	if !p.state.Ready() {
 		return w.state.Stop(err)
@@ -287,7 +287,7 @@ func (w *FolderWriter) extra(write func(*Writer) error) error {
 }
 
 // Finish finishes the parts and writes metadata.yaml. See storage.Writer.
-func (w *FolderWriter) Finish() (string, error) {
+func (w *folderWriter) Finish() (string, error) {
 	temp := w.out.Temp()
 	if w.add != nil {
 		temp = ""
@@ -295,7 +295,7 @@ func (w *FolderWriter) Finish() (string, error) {
 	return w.state.Finish(w.finish, temp)
 }
 
-func (w *FolderWriter) finish() error {
+func (w *folderWriter) finish() error {
 	if err := w.state.Ctx.Err(); err != nil {
 		return err
 	}
@@ -327,7 +327,7 @@ func (w *FolderWriter) finish() error {
 }
 
 // Commit moves the folder to its name. See storage.Writer.
-func (w *FolderWriter) Commit() error {
+func (w *folderWriter) Commit() error {
 	if w.add != nil {
 		return w.state.Commit(w.Finish, w.commitAdded)
 	}
@@ -335,7 +335,7 @@ func (w *FolderWriter) Commit() error {
 }
 
 // Close removes what was not committed. See storage.Writer.
-func (w *FolderWriter) Close() error {
+func (w *folderWriter) Close() error {
 	w.state.Close()
 	var err error
 	for _, p := range w.parts {
@@ -348,8 +348,8 @@ func (w *FolderWriter) Close() error {
 }
 
 var (
-	_ storage.Writer      = (*FolderWriter)(nil)
-	_ storage.BlockWriter = (*FolderWriter)(nil)
-	_ storage.BlockCopier = (*FolderWriter)(nil)
-	_ storage.ExtraWriter = (*FolderWriter)(nil)
+	_ storage.Writer      = (*folderWriter)(nil)
+	_ storage.BlockWriter = (*folderWriter)(nil)
+	_ storage.BlockCopier = (*folderWriter)(nil)
+	_ storage.ExtraWriter = (*folderWriter)(nil)
 )

@@ -46,10 +46,10 @@ var Format = &storage.Format{
 	Extras:        true,
 	TopicName:     utf8.ValidString,
 	Sniff:         sniff,
-	Open:          Open,
-	Reindex:       Reindex,
+	Open:          openReader,
+	Reindex:       reindex,
 	Whole:         mcapStorage.Whole,
-	Create:        Create,
+	Create:        createWriter,
 	Instead:       instead,
 }
 

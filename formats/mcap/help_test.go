@@ -52,14 +52,14 @@ func (i memInfo) Size() int64 { return i.size }
 
 // openBytes opens a file in memory and reads all of it, block by block and by
 // ReadNext, which must agree.
-func openBytes(t testing.TB, b []byte, o storage.ReadOptions) ([]storage.Message, *storage.Info, *Reader, error) {
+func openBytes(t testing.TB, b []byte, o storage.ReadOptions) ([]storage.Message, *storage.Info, *reader, error) {
 	t.Helper()
 	o.FS = memFS{b: b}
-	sr, err := Open(context.Background(), "x.mcap", o)
+	sr, err := openReader(context.Background(), "x.mcap", o)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	r := sr.(*Reader)
+	r := sr.(*reader)
 	before, _ := storagetest.InfoOf(r)
 	var messages, next []storage.Message
 	var batch storage.Batch

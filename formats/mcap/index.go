@@ -36,7 +36,7 @@ const tailSize = 64 << 10
 
 // readSummary reads the summary. If the file has none, or one that cannot be used, why is
 // the reason, and s is what could be read of it, or nil.
-func (r *Reader) readSummary() (s *summary, why string, err error) {
+func (r *reader) readSummary() (s *summary, why string, err error) {
 	const end = recordHead + footerSize + int64(len(magic))
 	if r.src.Size < int64(len(magic))+end {
 		return nil, "the file was not closed", nil

@@ -121,7 +121,7 @@ func testOdd(t *testing.T, path string, c *oddCase) {
 
 // readExtras reads attachments and metadata records, and compares them with what must
 // be there.
-func readExtras(t *testing.T, r *Reader, c *oddCase) {
+func readExtras(t *testing.T, r *reader, c *oddCase) {
 	want := map[string]int{}
 	for _, a := range c.Attachments {
 		want[fmt.Sprintln(a[:]...)]++

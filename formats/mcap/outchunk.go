@@ -20,7 +20,7 @@ import (
 //
 //	buf: [header][records ... head of the message] lent: [data] buf: [Message Index records]
 type outChunk struct {
-	w      *Writer
+	w      *writer
 	front  int    // bytes kept for the header
 	before []byte // records that stand before the chunk: definitions of a copied one
 	buf    []byte // front, then records
@@ -72,7 +72,7 @@ func (k *outChunk) reserve(n int) {
 }
 
 // newChunk starts a chunk.
-func (w *Writer) newChunk() *outChunk {
+func (w *writer) newChunk() *outChunk {
 	k := w.freeChunk()
 	if k.buf == nil {
 		k.buf = make([]byte, k.front, k.front+firstRoom)
@@ -84,7 +84,7 @@ func (w *Writer) newChunk() *outChunk {
 	return k
 }
 
-func (w *Writer) freeChunk() *outChunk {
+func (w *writer) freeChunk() *outChunk {
 	k, _ := w.pool.Get().(*outChunk)
 	if k == nil {
 		k = &outChunk{w: w, front: chunkFixed + len(codecName(w.codec))}

@@ -16,7 +16,7 @@ import (
 const copyPiece = 128 << 10
 
 // WriteAttachment copies an attachment. See storage.ExtraWriter.
-func (w *Writer) WriteAttachment(a *storage.Attachment) error {
+func (w *writer) WriteAttachment(a *storage.Attachment) error {
 	if err := w.state.Usable(); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (w *Writer) WriteAttachment(a *storage.Attachment) error {
 }
 
 // WriteMetadata writes a metadata record. See storage.ExtraWriter.
-func (w *Writer) WriteMetadata(m *storage.MetadataRecord) error {
+func (w *writer) WriteMetadata(m *storage.MetadataRecord) error {
 	if err := w.state.Usable(); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (w *Writer) WriteMetadata(m *storage.MetadataRecord) error {
 
 // writeAttachment writes an attachment of a.size bytes, which come from data, after
 // the chunks that were appended so far.
-func (w *Writer) writeAttachment(a attachment, data io.Reader) error {
+func (w *writer) writeAttachment(a attachment, data io.Reader) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.begin(); err != nil {
@@ -98,7 +98,7 @@ func (w *Writer) writeAttachment(a attachment, data io.Reader) error {
 }
 
 // writeMetadata writes a metadata record after the chunks that were appended so far.
-func (w *Writer) writeMetadata(m metadata) error {
+func (w *writer) writeMetadata(m metadata) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.begin(); err != nil {

@@ -19,7 +19,7 @@ type sections struct {
 
 // begin writes what a file begins with, once. The profile is that of the channels
 // there are by then.
-func (w *Writer) begin() error {
+func (w *writer) begin() error {
 	if w.file == nil {
 		return w.fail("the writer is closed", nil)
 	}
@@ -39,7 +39,7 @@ func (w *Writer) begin() error {
 }
 
 // put writes bytes at the end of the file, and adds them to its checksum.
-func (w *Writer) put(b []byte) error {
+func (w *writer) put(b []byte) error {
 	if err := w.write(b); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (w *Writer) put(b []byte) error {
 }
 
 // write writes bytes at the end of the file, whose checksum the caller updates.
-func (w *Writer) write(b []byte) error {
+func (w *writer) write(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (w *Writer) write(b []byte) error {
 }
 
 // account adds a chunk that was written at an offset to the summary.
-func (w *Writer) account(k *outChunk, offset int64) {
+func (w *writer) account(k *outChunk, offset int64) {
 	x := chunkIndex{
 		start: k.start, end: k.end, offset: uint64(offset), length: uint64(k.length),
 		indexLength: uint64(len(k.out) + len(k.lent) + len(k.after) - k.length), compression: codecName(w.codec),
@@ -93,7 +93,7 @@ func (w *Writer) account(k *outChunk, offset int64) {
 }
 
 // writeSummary writes the end of the data, the summary and the footer.
-func (w *Writer) writeSummary() error {
+func (w *writer) writeSummary() error {
 	if err := w.begin(); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (w *Writer) writeSummary() error {
 
 // appendEnd appends to b, which stands at the end of the file, the end of the data if that is
 // wanted, the summary and the footer.
-func (w *Writer) appendEnd(b []byte, dataEnd bool) []byte {
+func (w *writer) appendEnd(b []byte, dataEnd bool) []byte {
 	start := w.pos
 	if dataEnd {
 		var at int
@@ -142,7 +142,7 @@ func (w *Writer) appendEnd(b []byte, dataEnd bool) []byte {
 }
 
 // appendSchemas appends the schemas in the order of id.
-func (w *Writer) appendSchemas(dst []byte) []byte {
+func (w *writer) appendSchemas(dst []byte) []byte {
 	for _, s := range slices.SortedFunc(slices.Values(w.schemas), func(a, b outSchema) int { return cmp.Compare(a.id, b.id) }) {
 		dst = s.append(dst)
 	}
@@ -150,7 +150,7 @@ func (w *Writer) appendSchemas(dst []byte) []byte {
 }
 
 // byID returns the indexes of channels in the order of id.
-func (w *Writer) order() []int {
+func (w *writer) order() []int {
 	order := make([]int, len(w.channels))
 	for i := range order {
 		order[i] = i
@@ -159,14 +159,14 @@ func (w *Writer) order() []int {
 	return order
 }
 
-func (w *Writer) appendChannels(dst []byte) []byte {
+func (w *writer) appendChannels(dst []byte) []byte {
 	for _, i := range w.order() {
 		dst = w.channels[i].append(dst)
 	}
 	return dst
 }
 
-func (w *Writer) appendStatistics(dst []byte) []byte {
+func (w *writer) appendStatistics(dst []byte) []byte {
 	s := w.stats
 	s.schemas, s.channels = uint16(len(w.schemas)), uint32(len(w.channels))
 	for _, i := range w.order() {

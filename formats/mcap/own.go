@@ -56,7 +56,7 @@ func (o *ownRecords) add(at int64, m *metadata) {
 }
 
 // readOwn reads what the recording has about itself.
-func (r *Reader) readOwn() error {
+func (r *reader) readOwn() error {
 	if r.own.serialized == "" {
 		return nil
 	}
@@ -87,7 +87,7 @@ type ownMetadata struct {
 }
 
 // writeOwn writes the record, when all messages are written.
-func (w *Writer) writeOwn() error {
+func (w *writer) writeOwn() error {
 	if len(w.own.values) == 0 && !w.own.always {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (w *Writer) writeOwn() error {
 
 // addTopics returns the topics as metadata.yaml has them. Their messages are added to
 // those of list, which is nil or of the same topics.
-func (w *Writer) addTopics(list []ros2bag.Topic) []ros2bag.Topic {
+func (w *writer) addTopics(list []ros2bag.Topic) []ros2bag.Topic {
 	for i := range w.channels {
 		c := &w.channels[i]
 		if i == len(list) {
@@ -151,6 +151,6 @@ func (w *Writer) addTopics(list []ros2bag.Topic) []ros2bag.Topic {
 }
 
 // part describes the file as a part of a recording.
-func (w *Writer) part() ros2bag.Part {
+func (w *writer) part() ros2bag.Part {
 	return ros2bag.Part{Name: filepath.Base(w.path), Messages: int64(w.stats.messages), Start: int64(w.stats.start), End: int64(w.stats.end)}
 }

@@ -23,7 +23,7 @@ type packing struct {
 const looseBytes = 1 << 20
 
 // add adds bytes that are not chunk.
-func (p *packing) add(w *Writer, b []byte) error {
+func (p *packing) add(w *writer, b []byte) error {
 	for len(b) > 0 {
 		n := min(len(b), looseBytes-len(p.loose))
 		p.loose = append(p.loose, b[:n]...)
@@ -37,7 +37,7 @@ func (p *packing) add(w *Writer, b []byte) error {
 }
 
 // flush writes what is not compressed yet.
-func (p *packing) flush(w *Writer) (err error) {
+func (p *packing) flush(w *writer) (err error) {
 	if len(p.loose) == 0 {
 		return nil
 	}
@@ -49,14 +49,14 @@ func (p *packing) flush(w *Writer) (err error) {
 }
 
 // put writes a frame after all that was added.
-func (p *packing) put(w *Writer, frame []byte) error {
+func (p *packing) put(w *writer, frame []byte) error {
 	if err := p.flush(w); err != nil {
 		return err
 	}
 	return p.write(w, frame)
 }
 
-func (p *packing) write(w *Writer, frame []byte) error {
+func (p *packing) write(w *writer, frame []byte) error {
 	if _, err := w.file.WriteAt(frame, p.end); err != nil {
 		return w.fail("output", err)
 	}

@@ -16,19 +16,19 @@ import (
 // chunk that is not compressed only the messages are read. A chunk without a sound
 // Message Index, and messages outside of chunks, are read as a whole. See
 // storage.Querier.
-func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
+func (r *reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return r.query(ctx, q).Run(q, len(r.defs.list), len(r.blocks))
 }
 
 // query begins a query, of no topics yet.
-func (r *Reader) query(ctx context.Context, q storage.Query) *chunked.Query {
+func (r *reader) query(ctx context.Context, q storage.Query) *chunked.Query {
 	block := func(i int) *storage.Block { return &r.blocks[i].Block }
 	return chunked.NewQuery(ctx, q, r.src, r, block, &lookup{r: r, window: r.window()})
 }
 
 // A lookup finds messages by the indexes of a file.
 type lookup struct {
-	r      *Reader
+	r      *reader
 	window window // on Message Index records
 }
 

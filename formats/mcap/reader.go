@@ -14,8 +14,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Reader reads an MCAP file. ReadBlock and Info are safe for concurrent use.
-type Reader struct {
+// A reader reads an MCAP file. ReadBlock and Info are safe for concurrent use.
+type reader struct {
 	src    *chunked.Source
 	audits bool // indexes are compared with what they are about
 	tested bool // a channel that the summary and a chunk with a checksum define differently is an error
@@ -38,8 +38,8 @@ type Reader struct {
 	info *storage.Info // as Open has found it
 }
 
-// Open opens the file at path. See storage.Format.
-func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+// openReader opens the file at path. See storage.Format.
+func openReader(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 	f, err := iox.FS(o.FS).Open(path)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 		if err := r.Close(); err != nil {
 			return nil, err
 		}
-		return OpenFolder(ctx, path, o)
+		return openFolder(ctx, path, o)
 	}
 	if err == nil {
 		err = r.checkAlone(iox.FS(o.FS))
@@ -61,7 +61,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 }
 
 // checkAlone reports that a file that was named itself is one of several.
-func (r *Reader) checkAlone(fsys storage.FS) error {
+func (r *reader) checkAlone(fsys storage.FS) error {
 	name, parts := mcapStorage.Whole(fsys, r.src.Path)
 	if name == "" {
 		return nil
@@ -73,8 +73,8 @@ func (r *Reader) checkAlone(fsys storage.FS) error {
 }
 
 // openFile returns a Reader of a file, which is the Reader's then if there is no error.
-func openFile(ctx context.Context, path string, f storage.File, o storage.ReadOptions) (*Reader, error) {
-	r := &Reader{
+func openFile(ctx context.Context, path string, f storage.File, o storage.ReadOptions) (*reader, error) {
+	r := &reader{
 		src: chunked.NewSource(ctx, formatName, path, f, o.Strict, hints), audits: o.CheckIndexes, tested: o.Index == storage.IndexTested,
 		defs: newDefinitions(), codecs: map[string]int64{},
 	}
@@ -88,7 +88,7 @@ func openFile(ctx context.Context, path string, f storage.File, o storage.ReadOp
 	return r, nil
 }
 
-func (r *Reader) open(ignore bool) error {
+func (r *reader) open(ignore bool) error {
 	st, err := r.src.File.Stat()
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r *Reader) open(ignore bool) error {
 
 // readMagic looks at the first bytes. If they are damaged, what follows must be a
 // Header.
-func (r *Reader) readMagic() error {
+func (r *reader) readMagic() error {
 	head := make([]byte, min(r.src.Size, storage.SniffLen))
 	if err := iox.ReadFull(r.src.File, head, 0); err != nil {
 		return r.src.Fail(0, "magic", err)
@@ -176,10 +176,10 @@ func headKind(head []byte) int {
 }
 
 // Info describes the file. See storage.Reader.
-func (r *Reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+func (r *reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
 
 // newInfo returns what Info does.
-func (r *Reader) newInfo() *storage.Info {
+func (r *reader) newInfo() *storage.Info {
 	info := &storage.Info{
 		Format: formatName, Version: "0", Path: r.src.Path, Size: r.src.Size, Files: []string{r.src.Path},
 		Compression: maps.Clone(r.codecs), Metadata: map[string]string{},
@@ -215,19 +215,19 @@ func (r *Reader) newInfo() *storage.Info {
 }
 
 // Damage returns what was found so far. See storage.Reader.
-func (r *Reader) Damage() storage.Damage { return r.src.Damage() }
+func (r *reader) Damage() storage.Damage { return r.src.Damage() }
 
 // ReadNext returns the next message of the blocks in order. See storage.Reader.
-func (r *Reader) ReadNext() (*storage.Message, error) { return r.seq.Next(r.src.Ctx, r, len(r.blocks)) }
+func (r *reader) ReadNext() (*storage.Message, error) { return r.seq.Next(r.src.Ctx, r, len(r.blocks)) }
 
 // Close closes the file.
-func (r *Reader) Close() error {
+func (r *reader) Close() error {
 	r.seq.Stop(r.src.Fail(-1, "the reader is closed", nil))
 	return r.src.File.Close()
 }
 
 var (
-	_ storage.Reader      = (*Reader)(nil)
-	_ storage.BlockReader = (*Reader)(nil)
-	_ storage.Querier     = (*Reader)(nil)
+	_ storage.Reader      = (*reader)(nil)
+	_ storage.BlockReader = (*reader)(nil)
+	_ storage.Querier     = (*reader)(nil)
 )

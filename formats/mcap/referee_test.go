@@ -96,12 +96,12 @@ func BenchmarkReadBlock(b *testing.B) {
 		b.Run(codec, func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "x.mcap")
 			write(b, path, storage.WriteOptions{Compression: codec}, fullLayout, testMessages(100_000))
-			r, err := Open(context.Background(), path, storage.ReadOptions{})
+			r, err := openReader(context.Background(), path, storage.ReadOptions{})
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer r.Close()
-			blocks, _ := r.(*Reader).Blocks()
+			blocks, _ := r.(*reader).Blocks()
 			var batch storage.Batch
 			size := int64(0)
 			for _, bl := range blocks {
@@ -111,7 +111,7 @@ func BenchmarkReadBlock(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for i := range blocks {
-					if err := r.(*Reader).ReadBlock(context.Background(), i, &batch); err != nil {
+					if err := r.(*reader).ReadBlock(context.Background(), i, &batch); err != nil {
 						b.Fatal(err)
 					}
 				}

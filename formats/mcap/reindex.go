@@ -14,25 +14,25 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Reindex writes the end of an MCAP file that was not closed, or whose summary is missing or
+// reindex writes the end of an MCAP file that was not closed, or whose summary is missing or
 // wrong: Data End, summary and footer, behind its last whole record. See storage.Format.
 //
 // Chunks are found by their headers, and their messages counted by the Message Index records
 // behind them. A chunk is read if it may define a channel: if it does not begin with a message, or
 // has a channel that nothing before it defines, or is none of a summary that can be read; and the last one, if its
 // Message Index may be cut.
-func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []storage.IndexChange, err error) {
+func reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []storage.IndexChange, err error) {
 	fsys := iox.FS(o.FS)
 	f, err := fsys.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	x := &reindexer{r: &Reader{
+	x := &reindexer{r: &reader{
 		src: chunked.NewSource(ctx, formatName, path, f, false, hints), defs: newDefinitions(), codecs: map[string]int64{},
 	}}
 	options := inplace.Options{
-		Format: formatName, Read: Open, Hint: copyHint, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
+		Format: formatName, Read: openReader, Hint: copyHint, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
 		Indexes: []string{"message-index", "attachment-index", "metadata-index"}, Ownerless: []string{codeNoChannel},
 	}
 	x.file, err = inplace.Open(ctx, path, options)
@@ -61,7 +61,7 @@ const copyHint = "bagconv recover IN OUT writes a copy with a summary"
 
 // A reindexer plans the end of a file.
 type reindexer struct {
-	r     *Reader
+	r     *reader
 	w     window
 	file  *inplace.File
 	end   int64 // where it begins
@@ -72,7 +72,7 @@ type reindexer struct {
 	last   map[uint16]int64 // messages of the last chunk, by its Message Index
 	index  []byte           // Message Index of the last chunk, written anew; nil: that in the file stays
 	places []byte           // of its records, as the Chunk Index has them
-	out    Writer           // has what the summary tells
+	out    writer           // has what the summary tells
 	tail   []byte           // all that is written; nil: nothing
 }
 

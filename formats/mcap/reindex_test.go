@@ -42,7 +42,7 @@ func unclosed(t testing.TB, codec string) []byte {
 
 // hasSummary reports whether a file has a summary that is right.
 func hasSummary(t testing.TB, path string) bool {
-	r, err := Open(t.Context(), path, storage.ReadOptions{Strict: true, CheckIndexes: true})
+	r, err := openReader(t.Context(), path, storage.ReadOptions{Strict: true, CheckIndexes: true})
 	if err != nil {
 		t.Error(err)
 		return false
@@ -56,7 +56,7 @@ func hasSummary(t testing.TB, path string) bool {
 			t.Error(w)
 		}
 	}
-	return r.(*Reader).access == "summary"
+	return r.(*reader).access == "summary"
 }
 
 // TestReindexCut: a file without a summary that is cut at any byte gets one, or stays as it is.
@@ -97,7 +97,7 @@ func TestReindexSamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		before, _ := listOf(t, copied)
-		changes, err := Reindex(t.Context(), copied, storage.ReindexOptions{NoSync: true})
+		changes, err := reindex(t.Context(), copied, storage.ReindexOptions{NoSync: true})
 		after, r := listOf(t, copied)
 		if d := storagetest.Diff(after, before); d != "" {
 			t.Errorf("%s: %v: %s", path, err, d)
@@ -123,7 +123,7 @@ func TestReindexSamples(t *testing.T) {
 				t.Errorf("%s: %+v", path, w)
 			}
 		}
-		if again, err := Reindex(t.Context(), copied, storage.ReindexOptions{NoSync: true}); err != nil || len(again) > 0 {
+		if again, err := reindex(t.Context(), copied, storage.ReindexOptions{NoSync: true}); err != nil || len(again) > 0 {
 			t.Errorf("%s: a second run: %v, %+v", path, err, again)
 		}
 	}
@@ -133,9 +133,9 @@ func TestReindexSamples(t *testing.T) {
 }
 
 // listOf reads a file, if it can be opened.
-func listOf(t *testing.T, path string) ([]storage.Message, *Reader) {
+func listOf(t *testing.T, path string) ([]storage.Message, *reader) {
 	t.Helper()
-	r, err := Open(t.Context(), path, storage.ReadOptions{})
+	r, err := openReader(t.Context(), path, storage.ReadOptions{})
 	if err != nil {
 		return nil, nil
 	}
@@ -143,5 +143,5 @@ func listOf(t *testing.T, path string) ([]storage.Message, *Reader) {
 	if err != nil || r.Close() != nil {
 		t.Fatal(err)
 	}
-	return list, r.(*Reader)
+	return list, r.(*reader)
 }

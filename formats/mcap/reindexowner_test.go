@@ -19,7 +19,7 @@ func refusesReindex(t *testing.T, b []byte) bool {
 	if err := os.WriteFile(path, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
+	_, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
 	now, _ := os.ReadFile(path)
 	if err == nil {
 		return false
@@ -38,7 +38,7 @@ func withoutChunkIndex(t *testing.T, b []byte) (out []byte, chunk int) {
 	if err := os.WriteFile(path, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil {
+	if _, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(path)

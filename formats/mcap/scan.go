@@ -19,7 +19,7 @@ const runSize = 1 << 20
 // the summary has as it is becomes a block unread; any other is read for what is in
 // it. Without a sound summary it goes on to the end of the file.
 type scanner struct {
-	r   *Reader
+	r   *reader
 	w   window
 	end int64 // of what is scanned
 
@@ -53,7 +53,7 @@ type scanner struct {
 // scan fills in definitions, blocks, attachments and metadata: by the summary, if it can be
 // used and the data do not contradict it, else without. s is nil if there is none, and why is
 // the reason why it cannot be used.
-func (r *Reader) scan(s *summary, why string) error {
+func (r *reader) scan(s *summary, why string) error {
 	if s != nil && why == "" {
 		var unsound *unsoundError
 		if err := r.scanBy(s, ""); !errors.As(err, &unsound) {
@@ -66,7 +66,7 @@ func (r *Reader) scan(s *summary, why string) error {
 	return r.scanBy(s, why)
 }
 
-func (r *Reader) scanBy(s *summary, why string) error {
+func (r *reader) scanBy(s *summary, why string) error {
 	k := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1, doubtful: s != nil && why != ""}
 	if s != nil {
 		k.rescue = s.chunks

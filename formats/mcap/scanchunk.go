@@ -108,13 +108,23 @@ func (s *scanner) bySummary(x *chunkIndex) (int64, error) {
 	bl := block{scanned: true, counted: -1, says: x, index: extent{int64(x.offset + x.length), int64(x.indexLength)}}
 	bl.Block = storage.Block{Offset: int64(x.offset), Size: int64(x.length)}
 	var d chunked.Damage
-	if _, err := s.r.load(&bl, &s.batch, &d); err != nil || d.Places > 0 {
+	c, err := s.r.load(&bl, &s.batch, &d)
+	if err != nil || d.Places > 0 || c == nil || c.sum() == 0 && !consistsOfRecords(s.batch.Buf) {
 		return 0, err
 	}
 	s.run, s.first = false, false
 	s.r.blocks = append(s.r.blocks, bl)
 	s.r.codecs[codecOf(x.compression).Name()]++
 	return bl.index.at + bl.index.size, s.readChunk()
+}
+
+// consistsOfRecords reports whether bytes are whole records: without a checksum nothing else shows that a chunk is
+// where an index has it.
+func consistsOfRecords(b []byte) bool {
+	c := cursor{b: b}
+	for c.step() {
+	}
+	return len(c.gaps) == 0
 }
 
 // readChunk reads the last block for what is in it.

@@ -38,7 +38,7 @@ var sectionFields = [...]string{
 
 // Sections lists the records of the file but for those in chunks, the chunks, the channels
 // or the file. See storage.SectionLister.
-func (r *Reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
+func (r *reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
 	return chunked.Sections(func(add func(storage.Section) error) error {
 		switch kind {
 		case storage.SectionRecords:
@@ -53,7 +53,7 @@ func (r *Reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Se
 }
 
 // partSection describes the file.
-func (r *Reader) partSection() storage.Section {
+func (r *reader) partSection() storage.Section {
 	s := chunked.PartSection(r.src.Path, "file", r.src.Size, r.info.Messages, r.info.Start, r.info.End)
 	s.Add("profile", r.header.profile)
 	s.Add("library", r.header.library)
@@ -62,10 +62,10 @@ func (r *Reader) partSection() storage.Section {
 }
 
 // listRecords goes over the file as the scan for a lost summary does.
-func (r *Reader) listRecords(ctx context.Context, add func(storage.Section) error) error {
+func (r *reader) listRecords(ctx context.Context, add func(storage.Section) error) error {
 	src := chunked.NewSource(ctx, formatName, r.src.Path, r.src.File, false, nil)
 	src.Size = r.src.Size
-	l := &Reader{src: src, defs: newDefinitions(), codecs: map[string]int64{}}
+	l := &reader{src: src, defs: newDefinitions(), codecs: map[string]int64{}}
 	s := &scanner{r: l, w: l.window(), end: r.src.Size, first: true, files: 1}
 	at := r.window()
 	first := storage.NewSection(r.src.Path, "Magic", 0, int64(len(magic)))
@@ -106,7 +106,7 @@ func (r *Reader) listRecords(ctx context.Context, add func(storage.Section) erro
 
 // recordSection describes the record at p, or the magic there, after which the next one
 // is taken to be.
-func (r *Reader) recordSection(w *window, p, next int64) (storage.Section, error) {
+func (r *reader) recordSection(w *window, p, next int64) (storage.Section, error) {
 	x := storage.NewSection(r.src.Path, "Magic", p, next-p)
 	b, err := w.Data(p, recordHead)
 	if err != nil {
@@ -116,7 +116,7 @@ func (r *Reader) recordSection(w *window, p, next int64) (storage.Section, error
 	if err != nil || strings.HasPrefix(magic, string(b[:min(len(b), len(magic))])) {
 		return x, nil
 	}
-	x.Data = int64(min(h.length, 1<<62))
+	x.Data = storage.Known(min(h.length, 1<<62))
 	if x.Kind = fmt.Sprintf("Opcode_%02X", h.op); int(h.op) < len(sectionNames) {
 		x.Kind = sectionNames[h.op]
 	}
@@ -149,16 +149,17 @@ func (r *Reader) recordSection(w *window, p, next int64) (storage.Section, error
 		x.Span(at, at)
 	case opMessageIndex:
 		f.u16()
-		x.Messages = int64(f.u32()) / indexEntry
+		x.Messages = storage.Known(f.u32()) / indexEntry
 	}
 	return x, nil
 }
 
 // chunkSection describes the chunk at x.Offset. The index of r may know more of it than its header.
-func (r *Reader) chunkSection(w *window, x *storage.Section) error {
-	b, err := w.Data(x.Offset+recordHead, chunkHead)
+func (r *reader) chunkSection(w *window, x *storage.Section) error {
+	at := int64(x.Offset)
+	b, err := w.Data(at+recordHead, chunkHead)
 	if err != nil {
-		return r.src.Fail(x.Offset, "chunk", err)
+		return r.src.Fail(at, "chunk", err)
 	}
 	var c chunk
 	if wrong := c.parse(b, uint64(x.Data)); c.head == 0 {
@@ -166,17 +167,17 @@ func (r *Reader) chunkSection(w *window, x *storage.Section) error {
 		return nil
 	}
 	x.Fields = appendFields(nil, opChunk, b)
-	x.Compression, x.Raw = c.compression, int64(min(c.size, 1<<62))
+	x.Compression, x.Raw = c.compression, storage.Known(min(c.size, 1<<62))
 	if c.compression == "" {
 		x.Compression = compress.None.Name()
 	}
 	if c.open() {
 		x.Raw = -1
 	}
-	if data := x.Offset + recordHead + int64(c.head); x.Offset+x.Size == data { // its records follow one by one
-		x.Size = int64(min(uint64(recordHead)+uint64(x.Data), uint64(r.src.Size-x.Offset)))
+	if data := at + recordHead + int64(c.head); at+x.Size == data { // its records follow one by one
+		x.Size = int64(min(uint64(recordHead)+uint64(x.Data), uint64(r.src.Size-at)))
 	}
-	i, ok := slices.BinarySearchFunc(r.blocks, x.Offset, func(b block, at int64) int { return cmp.Compare(b.Offset, at) })
+	i, ok := slices.BinarySearchFunc(r.blocks, at, func(b block, at int64) int { return cmp.Compare(b.Offset, at) })
 	if ok && !r.blocks[i].run {
 		r.blockSection(x, &r.blocks[i])
 	} else if c.start <= c.end && c.size > 0 && !c.open() {
@@ -186,8 +187,8 @@ func (r *Reader) chunkSection(w *window, x *storage.Section) error {
 }
 
 // blockSection adds what is known of the messages of a block.
-func (r *Reader) blockSection(x *storage.Section, b *block) {
-	if x.Messages = b.Messages; b.Timed {
+func (r *reader) blockSection(x *storage.Section, b *block) {
+	if x.Messages = storage.Known(b.Messages); b.Timed {
 		x.Span(b.Start, b.End)
 	}
 }
@@ -246,7 +247,7 @@ func textField(f *fields, name string, list []storage.Fact) (string, []storage.F
 }
 
 // listChunks lists the chunks, and runs of records that stand outside of chunks.
-func (r *Reader) listChunks(ctx context.Context, add func(storage.Section) error) error {
+func (r *reader) listChunks(ctx context.Context, add func(storage.Section) error) error {
 	w := r.window()
 	for i := range r.blocks {
 		if err := ctx.Err(); err != nil {
@@ -277,10 +278,10 @@ func (r *Reader) listChunks(ctx context.Context, add func(storage.Section) error
 }
 
 // listChannels lists the channels, in the order of id.
-func (r *Reader) listChannels(add func(storage.Section) error) error {
+func (r *reader) listChannels(add func(storage.Section) error) error {
 	for _, t := range r.defs.list {
 		x := storage.NewSection(r.src.Path, sectionNames[opChannel], -1, 0)
-		x.Messages = t.messages
+		x.Messages = storage.Known(t.messages)
 		x.Add("id", strconv.Itoa(int(t.channel.id)))
 		x.Add("topic", t.channel.topic)
 		x.Add("message_encoding", t.channel.encoding)
@@ -304,10 +305,10 @@ func (r *Reader) listChannels(add func(storage.Section) error) error {
 
 // Sections lists those of the parts, one after the other. Of a part that is compressed as
 // a whole they are those of the file in it.
-func (r *FolderReader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
+func (r *folderReader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
 	return chunked.Sections(func(add func(storage.Section) error) error {
 		for _, p := range r.parts {
-			for s, err := range p.Reader.Sections(ctx, kind) {
+			for s, err := range p.reader.Sections(ctx, kind) {
 				if err != nil {
 					return err
 				}
@@ -324,6 +325,6 @@ func (r *FolderReader) Sections(ctx context.Context, kind storage.SectionKind) i
 }
 
 var (
-	_ storage.SectionLister = (*Reader)(nil)
-	_ storage.SectionLister = (*FolderReader)(nil)
+	_ storage.SectionLister = (*reader)(nil)
+	_ storage.SectionLister = (*folderReader)(nil)
 )

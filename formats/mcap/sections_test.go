@@ -80,7 +80,7 @@ func TestSectionsReferee(t *testing.T) {
 			continue
 		}
 		compared++
-		r, err := Open(context.Background(), path, storage.ReadOptions{})
+		r, err := openReader(context.Background(), path, storage.ReadOptions{})
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
@@ -103,11 +103,11 @@ func listed(sections []storage.Section) string {
 	for _, s := range sections {
 		switch s.Kind {
 		case "Chunk":
-			rows = append(rows, []any{s.Kind, s.Offset, s.Size, s.Compression, s.Raw, s.Messages})
+			rows = append(rows, []any{s.Kind, int64(s.Offset), s.Size, s.Compression, int64(s.Raw), int64(s.Messages)})
 		case "Attachment", "Metadata":
-			rows = append(rows, []any{s.Kind, s.Offset, s.Size})
+			rows = append(rows, []any{s.Kind, int64(s.Offset), s.Size})
 		case "MessageIndex":
-			rows = append(rows, []any{s.Kind, s.Offset, s.Messages})
+			rows = append(rows, []any{s.Kind, int64(s.Offset), int64(s.Messages)})
 		}
 		count[s.Kind]++
 	}
@@ -125,17 +125,17 @@ func listed(sections []storage.Section) string {
 // ends, but where a chunk is opened.
 func checkSections(t *testing.T, path string, size int64) (records, broken int) {
 	t.Helper()
-	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	r, err := openReader(context.Background(), path, storage.ReadOptions{})
 	if err != nil {
 		return 0, 0
 	}
 	defer func() { _ = r.Close() }()
 	at, was := int64(0), storage.Section{}
 	for _, s := range sectionsOf(t, r, storage.SectionRecords) {
-		if s.Offset < 0 || s.Size < 0 || s.Offset+s.Size > size {
+		if s.Offset < 0 || s.Size < 0 || int64(s.Offset)+s.Size > size {
 			t.Errorf("%d bytes: a section is out of the file: %+v", size, s)
 		}
-		if inside := was.Kind == "Chunk" && s.Offset > was.Offset && s.Offset < at; s.Offset != at && !inside {
+		if inside := was.Kind == "Chunk" && s.Offset > was.Offset && int64(s.Offset) < at; int64(s.Offset) != at && !inside {
 			t.Errorf("%d bytes: a section begins at byte %d, and the one before ends at %d: %+v", size, s.Offset, at, s)
 		}
 		if s.Broken != "" {
@@ -145,7 +145,7 @@ func checkSections(t *testing.T, path string, size int64) (records, broken int) 
 			t.Errorf("nothing is reported of %+v", s)
 		}
 		records++
-		at, was = s.Offset+s.Size, s
+		at, was = int64(s.Offset)+s.Size, s
 	}
 	if at != size && records > 0 {
 		t.Errorf("%d bytes: the list ends at byte %d", size, at)

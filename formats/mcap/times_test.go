@@ -34,11 +34,11 @@ func TestTimesBefore1970(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Open(context.Background(), path, storage.ReadOptions{Strict: true, CheckIndexes: true})
+		r, err := openReader(context.Background(), path, storage.ReadOptions{Strict: true, CheckIndexes: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, _, err := r.(*Reader).readSummary()
+		s, _, err := r.(*reader).readSummary()
 		if err != nil || len(s.chunks) != 1 || s.chunks[0].start != c.start || s.chunks[0].end != c.end {
 			t.Errorf("%v: the index is %+v, %v; %d bytes", c.times, s, err, len(b))
 		}

@@ -52,7 +52,7 @@ func readMetadata(t *storage.Topic, cache ros2bag.QoSCache) {
 
 // qosText returns the text of QoS profiles. kept is the one that the topic came with, ""
 // if there is none: it stays if it means the same, and no style is asked for.
-func (w *Writer) qosText(kept string, qos []storage.QoS) string {
+func (w *writer) qosText(kept string, qos []storage.QoS) string {
 	if kept != "" && !w.restyle {
 		if list, err := ros2bag.ParseQoS(kept); err == nil && slices.Equal(list, qos) || err != nil && len(qos) == 0 {
 			return kept

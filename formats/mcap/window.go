@@ -16,7 +16,7 @@ type window struct {
 	size int64
 }
 
-func (r *Reader) window() window {
+func (r *reader) window() window {
 	return window{Window: r.src.Window(), file: r.src.File, size: r.src.Size}
 }
 

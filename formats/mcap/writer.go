@@ -21,8 +21,8 @@ import (
 // bytes than this.
 const defaultChunk = 1 << 20
 
-// A Writer writes an MCAP file. See storage.Writer for how it may be used.
-type Writer struct {
+// A writer writes an MCAP file. See storage.Writer for how it may be used.
+type writer struct {
 	state     chunked.State
 	path      string      // that the file will have
 	out       *iox.Output // nil: the file is a part of an output
@@ -81,8 +81,8 @@ type layout struct {
 
 var fullLayout = layout{true, true, true, true, true, true, true, true, true}
 
-// Create starts a file. See storage.Format.
-func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+// createWriter starts a file. See storage.Format.
+func createWriter(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 	if err := options.Check(&o); err != nil {
 		return nil, createError(path, "option", err, "")
 	}
@@ -102,12 +102,12 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 }
 
 // newWriter returns a Writer without a file. Its options were checked.
-func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*Writer, error) {
+func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*writer, error) {
 	p, err := presetOf(&o)
 	if err != nil {
 		return nil, createError(path, "option", err, "")
 	}
-	w := &Writer{
+	w := &writer{
 		path: path, codec: compress.Lookup(p.codec), level: p.level, threshold: p.chunk, sync: !o.NoSync, layout: p.layout,
 		byID: map[string]int{}, header: header{library: "bagconv"}, restyle: o.Profile != "",
 	}
@@ -127,7 +127,7 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*Write
 }
 
 // open makes the file, which has a temporary name.
-func (w *Writer) open(fsys storage.FS, temp string) (err error) {
+func (w *writer) open(fsys storage.FS, temp string) (err error) {
 	if w.file, err = fsys.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return createError(w.path, "output", err, "")
 	}
@@ -150,7 +150,7 @@ func levelHint(c *compress.Codec) string {
 }
 
 // fail makes an error about the output.
-func (w *Writer) fail(what string, err error) error {
+func (w *writer) fail(what string, err error) error {
 	return createError(w.path, what, err, "")
 }
 
@@ -161,11 +161,11 @@ const (
 )
 
 // Identity returns that channels are kept apart. See storage.Writer.
-func (w *Writer) Identity() storage.Identity { return storage.IdentityTopic }
+func (w *writer) Identity() storage.Identity { return storage.IdentityTopic }
 
 // CreateTopic makes a channel. See storage.Writer. A topic without a type and a
 // definition gets no schema. An error leaves the Writer as it was.
-func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err := w.state.Usable(); err != nil {
 		return 0, err
 	}
@@ -201,7 +201,7 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 }
 
 // defineAs takes the channels and schemas of a Writer, with their ids, and what it copies.
-func (w *Writer) defineAs(o *Writer) {
+func (w *writer) defineAs(o *writer) {
 	w.channels, w.schemas, w.byID, w.copying = slices.Clone(o.channels), slices.Clone(o.schemas), maps.Clone(o.byID), o.copying
 	for i := range w.channels {
 		c := &w.channels[i]
@@ -216,7 +216,7 @@ func (w *Writer) defineAs(o *Writer) {
 func validName(s string) bool { return utf8.ValidString(s) }
 
 // Write adds a message. See storage.Writer.
-func (w *Writer) Write(m *storage.Message) error {
+func (w *writer) Write(m *storage.Message) error {
 	if !w.state.Ready() {
 		return w.state.Usable()
 	}
@@ -248,7 +248,7 @@ func (w *Writer) Write(m *storage.Message) error {
 }
 
 // define appends the records of a channel and its schema, unless they were written.
-func (w *Writer) define(dst []byte, i int) []byte {
+func (w *writer) define(dst []byte, i int) []byte {
 	c := &w.channels[i]
 	if c.written {
 		return dst
@@ -262,10 +262,10 @@ func (w *Writer) define(dst []byte, i int) []byte {
 }
 
 // OnBlock hands full chunks to f. See storage.BlockWriter.
-func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
+func (w *writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
 
 // GoOn has no channel and no schema defined any more. See storage.PartWriter.
-func (w *Writer) GoOn() {
+func (w *writer) GoOn() {
 	w.begun = true
 	for i := range w.channels {
 		w.channels[i].written = true
@@ -276,10 +276,10 @@ func (w *Writer) GoOn() {
 }
 
 // Checkpoint ends the chunk. See storage.Checkpointer.
-func (w *Writer) Checkpoint() error { return w.Flush() }
+func (w *writer) Checkpoint() error { return w.Flush() }
 
 // Flush ends the chunk. See storage.BlockWriter.
-func (w *Writer) Flush() error {
+func (w *writer) Flush() error {
 	if err := w.state.Usable(); err != nil {
 		return err
 	}
@@ -295,13 +295,13 @@ func (w *Writer) Flush() error {
 }
 
 // Finish writes the summary. See storage.Writer.
-func (w *Writer) Finish() (string, error) { return w.state.Finish(w.finish, w.out.Temp()) }
+func (w *writer) Finish() (string, error) { return w.state.Finish(w.finish, w.out.Temp()) }
 
 // Commit moves the file to its name. See storage.Writer.
-func (w *Writer) Commit() error { return w.state.Commit(w.Finish, w.out.Commit) }
+func (w *writer) Commit() error { return w.state.Commit(w.Finish, w.out.Commit) }
 
 // finish writes what stands after the data, and closes the file.
-func (w *Writer) finish() error {
+func (w *writer) finish() error {
 	if k := w.cur; k != nil { // not handed out any more: nobody would append it
 		w.state.OnBlock = nil
 		if err := w.Flush(); err != nil {
@@ -338,17 +338,17 @@ func (w *Writer) finish() error {
 }
 
 // settled reports whether all chunks that were handed out are in the file.
-func (w *Writer) settled() bool {
+func (w *writer) settled() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.appended == w.state.Handed
 }
 
 // Close removes what was not committed. See storage.Writer.
-func (w *Writer) Close() error { return errors.Join(w.closeFile(), w.out.Abort()) }
+func (w *writer) Close() error { return errors.Join(w.closeFile(), w.out.Abort()) }
 
 // closeFile ends all writing.
-func (w *Writer) closeFile() (err error) {
+func (w *writer) closeFile() (err error) {
 	w.state.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -360,10 +360,10 @@ func (w *Writer) closeFile() (err error) {
 }
 
 var (
-	_ storage.Writer      = (*Writer)(nil)
-	_ storage.BlockWriter = (*Writer)(nil)
-	_ storage.BlockCopier = (*Writer)(nil)
-	_ storage.PartWriter  = (*Writer)(nil)
-	_ storage.ExtraWriter = (*Writer)(nil)
-	_ storage.ExtraReader = (*Reader)(nil)
+	_ storage.Writer      = (*writer)(nil)
+	_ storage.BlockWriter = (*writer)(nil)
+	_ storage.BlockCopier = (*writer)(nil)
+	_ storage.PartWriter  = (*writer)(nil)
+	_ storage.ExtraWriter = (*writer)(nil)
+	_ storage.ExtraReader = (*reader)(nil)
 )

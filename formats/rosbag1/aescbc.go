@@ -26,7 +26,7 @@ const (
 // aesEncryptor is an Encryptor.
 type aesEncryptor struct{ block cipher.Block }
 
-func newAES(key []byte) (Encryptor, error) {
+func newAES(key []byte) (encryptor, error) {
 	if len(key) != keySize {
 		return nil, fmt.Errorf("a key has %d bytes, not %d: %w", keySize, len(key), storage.ErrKey)
 	}
@@ -80,7 +80,7 @@ func (e aesEncryptor) Decrypt(dst, src []byte) ([]byte, error) {
 }
 
 // openAES takes the user's key, or asks gpg for the one in the bag.
-func openAES(ctx context.Context, fields map[string]string, key storage.Secret) (Encryptor, error) {
+func openAES(ctx context.Context, fields map[string]string, key storage.Secret) (encryptor, error) {
 	if b := key.Reveal(); b != nil {
 		b, err := parseKey(b)
 		if err != nil {
@@ -113,7 +113,7 @@ func parseKey(b []byte) ([]byte, error) {
 
 // createAES makes a key and has gpg encrypt it for a user, or takes that of a file, which
 // is then not in the bag.
-func createAES(ctx context.Context, kind, value string) (Encryptor, map[string]string, error) {
+func createAES(ctx context.Context, kind, value string) (encryptor, map[string]string, error) {
 	fields := map[string]string{fieldGPGUser: "", fieldEncryptedKey: ""}
 	var key []byte
 	switch file, named := strings.CutPrefix(value, "@"); {

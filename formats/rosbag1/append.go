@@ -48,7 +48,7 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage
 	fail := func(what string, err error, hint string) (storage.Writer, error) {
 		return nil, createError(path, what, err, hint)
 	}
-	in, err := inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: Open, Hint: soundHint, FS: o.FS, NoSync: o.NoSync, Grows: true})
+	in, err := inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: openReader, Hint: soundHint, FS: o.FS, NoSync: o.NoSync, Grows: true})
 	if err != nil {
 		return fail("bag to be added to", err, "")
 	}
@@ -81,7 +81,7 @@ func readOld(ctx context.Context, path string, fsys storage.FS, in *inplace.File
 	broken := func(what string, err error) (*oldBag, string, int64, error) {
 		return nil, "", 0, createError(path, "bag to be added to: "+what, err, soundHint)
 	}
-	reader, err := Open(ctx, path, storage.ReadOptions{FS: fsys, Strict: true})
+	src, err := openReader(ctx, path, storage.ReadOptions{FS: fsys, Strict: true})
 	encrypted := createError(path, "encrypted bag to be added to", storage.ErrUnsupported, "write a new bag: bagconv merge IN IN... OUT --encrypt KEY")
 	switch {
 	case errors.Is(err, storage.ErrKey):
@@ -92,8 +92,8 @@ func readOld(ctx context.Context, path string, fsys storage.FS, in *inplace.File
 	if err != nil {
 		return broken("it is damaged", err)
 	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	r, ok := reader.(*Reader)
+	defer func() { err = errors.Join(err, src.Close()) }()
+	r, ok := src.(*reader)
 	if !ok || r.version != "2.0" {
 		return nil, "", 0, createError(path, "bag of another version than 2.0 to be added to", storage.ErrUnsupported, "write a new bag: bagconv merge IN IN... OUT")
 	}
@@ -214,7 +214,7 @@ func (b *oldBag) freeID() uint32 {
 }
 
 // finishOld writes the trailer of all chunks.
-func (w *Writer) finishOld() error {
+func (w *writer) finishOld() error {
 	var trailer []byte
 	for _, c := range w.old.conns {
 		trailer = append(trailer, c.record...)
@@ -230,7 +230,7 @@ func (w *Writer) finishOld() error {
 }
 
 // added are the connections that the bag did not have.
-func (w *Writer) added() (list []*outConn) {
+func (w *writer) added() (list []*outConn) {
 	for i := range w.conns {
 		if c := &w.conns[i]; !c.old {
 			list = append(list, c)
@@ -240,7 +240,7 @@ func (w *Writer) added() (list []*outConn) {
 }
 
 // commitOld lets the file header point to the new trailer, unless nothing was added.
-func (w *Writer) commitOld() (err error) {
+func (w *writer) commitOld() (err error) {
 	defer func() {
 		if w.file != nil {
 			err = errors.Join(err, w.file.Close())
@@ -302,11 +302,11 @@ func fieldValue(record []byte, name string) []byte {
 }
 
 // Topics returns those of the bag. See storage.Appender.
-func (w *Writer) Topics() []storage.Topic {
+func (w *writer) Topics() []storage.Topic {
 	if w.old == nil {
 		return nil
 	}
 	return w.old.topics
 }
 
-var _ storage.Appender = (*Writer)(nil)
+var _ storage.Appender = (*writer)(nil)

@@ -34,7 +34,7 @@ func TestAppendCost(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "large.bag")
 	fill := func(o storage.WriteOptions, size int64) {
-		w, err := Create(context.Background(), path, o)
+		w, err := createWriter(context.Background(), path, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestAppendRefused(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err = Create(context.Background(), path, storage.WriteOptions{Append: true})
+		_, err = createWriter(context.Background(), path, storage.WriteOptions{Append: true})
 		if !errors.Is(err, storage.ErrUnsupported) && !errors.Is(err, storage.ErrKey) {
 			t.Errorf("%s: %v", name, err)
 		}

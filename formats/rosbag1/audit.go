@@ -31,7 +31,7 @@ var chunkMessageLists = sync.Pool{New: func() any { return new([]chunkMessage) }
 // audit compares the INDEX_DATA records after a chunk with its records, which b has. Reading does without them, so
 // this is done only if it is asked for. What is wrong with them is a warning, the first thing of each chunk: no
 // message is lost by it.
-func (r *Reader) audit(bl *block, b []byte) error {
+func (r *reader) audit(bl *block, b []byte) error {
 	list := chunkMessageLists.Get().(*[]chunkMessage)
 	*list = appendMessages((*list)[:0], b)
 	err := r.compareIndex(bl, *list)
@@ -61,7 +61,7 @@ func appendMessages(list []chunkMessage, b []byte) []chunkMessage {
 }
 
 // compareIndex reads the INDEX_DATA records of a chunk and marks what they have in messages: all of them, each once.
-func (r *Reader) compareIndex(bl *block, messages []chunkMessage) error {
+func (r *reader) compareIndex(bl *block, messages []chunkMessage) error {
 	c, err := r.chunkHeader(bl) // Size may be estimated
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func payload(size int) []byte {
 }
 
 func writeBench(b testing.TB, path, codec string, size, n int) int64 {
-	w, err := Create(context.Background(), path, storage.WriteOptions{Compression: codec, NoSync: true, Overwrite: true})
+	w, err := createWriter(context.Background(), path, storage.WriteOptions{Compression: codec, NoSync: true, Overwrite: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -82,14 +82,14 @@ func BenchmarkRead(b *testing.B) {
 		b.ReportAllocs()
 		var batch storage.Batch
 		for b.Loop() {
-			r, err := Open(context.Background(), path, storage.ReadOptions{Strict: true})
+			r, err := openReader(context.Background(), path, storage.ReadOptions{Strict: true})
 			if err != nil {
 				b.Fatal(err)
 			}
-			blocks := r.(*Reader).blocks
+			blocks := r.(*reader).blocks
 			got := 0
 			for i := range blocks {
-				if err := r.(*Reader).ReadBlock(context.Background(), i, &batch); err != nil {
+				if err := r.(*reader).ReadBlock(context.Background(), i, &batch); err != nil {
 					b.Fatal(err)
 				}
 				got += len(batch.Messages)
@@ -111,10 +111,10 @@ func BenchmarkScan(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	copy(whole, (&Writer{}).fileHeader(0))
+	copy(whole, (&writer{}).fileHeader(0))
 	o := storage.ReadOptions{FS: memFS{b: whole}}
 	for b.Loop() {
-		if _, err := Open(context.Background(), path, o); err != nil {
+		if _, err := openReader(context.Background(), path, o); err != nil {
 			b.Fatal(err)
 		}
 	}

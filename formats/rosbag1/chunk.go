@@ -91,7 +91,7 @@ func codecOf(compression []byte) *compress.Codec {
 const headBytes = 128
 
 // chunkHeader reads the header of the chunk at the start of a block.
-func (r *Reader) chunkHeader(b *block) (chunk, error) {
+func (r *reader) chunkHeader(b *block) (chunk, error) {
 	head := make([]byte, min(headBytes, r.src.Size-b.Offset))
 	if err := iox.ReadFull(r.src.File, head, b.Offset); err != nil {
 		return chunk{}, chunked.IOError(err)
@@ -134,7 +134,7 @@ func newChunk(at int64, h *header, data []byte) chunk {
 // readChunkHeader reads the header of a block's chunk and makes the best of a
 // damaged one. The result has no codec when there is nothing to read. What is
 // wrong goes to d.
-func (r *Reader) readChunkHeader(b *block, d *chunked.Damage) (chunk, error) {
+func (r *reader) readChunkHeader(b *block, d *chunked.Damage) (chunk, error) {
 	end := b.Offset + b.Size
 	c, err := r.chunkHeader(b)
 	switch {
@@ -160,13 +160,14 @@ func (r *Reader) readChunkHeader(b *block, d *chunked.Damage) (chunk, error) {
 
 // load reads the bytes of a block into b.Buf and walks over its records. What
 // is wrong is in w.damage; an error means that reading fails.
-func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
+func (r *reader) load(bl *block, b *storage.Batch, w *walk) error {
 	if bl.run {
 		w.stored = nil
 		b.Buf = storage.Grow(b.Buf, int(bl.Size))
 		if err := iox.ReadFull(r.src.File, b.Buf, bl.Offset); err != nil {
 			return r.src.Fail(bl.Offset, "records", err)
 		}
+		r.src.Place(b, bl.Offset)
 		w.block(bl.Offset, false, b.Buf)
 		return nil
 	}
@@ -185,6 +186,7 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 		if err := iox.ReadFull(r.src.File, b.Buf, c.data); err != nil {
 			return r.src.Fail(c.data, "chunk", err)
 		}
+		r.src.Place(b, c.data)
 		w.block(c.data, false, b.Buf)
 		return nil
 	}
@@ -263,7 +265,7 @@ func recordsEnd(b []byte) (end int64, ok bool) {
 
 // guessChunk finds the data of a chunk without its header: any writer's header
 // has the same size, and compressed data has a magic.
-func (r *Reader) guessChunk(b *block) (chunk, error) {
+func (r *reader) guessChunk(b *block) (chunk, error) {
 	const head = 48 // of a chunk with lz4 or bz2
 	c := chunk{codec: compress.None, data: b.Offset, stored: b.Size, open: true}
 	start := make([]byte, min(b.Size, head+4))

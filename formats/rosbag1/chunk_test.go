@@ -34,7 +34,7 @@ func TestUnderstatedSize(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	r, err := openReader(context.Background(), path, storage.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func parseConnection(h *header, data []byte) (*connection, error) {
 }
 
 // checkFields warns of a connection that lacks a field which other readers need.
-func (r *Reader) checkFields(c *connection, at int64) error {
+func (r *reader) checkFields(c *connection, at int64) error {
 	if c.lacks == "" {
 		return nil
 	}

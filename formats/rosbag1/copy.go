@@ -41,8 +41,8 @@ type copying struct {
 // CopyFrom prepares for the chunks of another bag. Connections keep their ids as
 // far as that leaves no gap: ROS's own tools number what they append to a bag by
 // the count of its connections. See storage.BlockCopier.
-func (w *Writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
-	from, ok := r.(*Reader)
+func (w *writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
+	from, ok := r.(*reader)
 	if !ok || w.enc != nil || from.enc != nil {
 		return false
 	}
@@ -81,7 +81,7 @@ func (c *copying) same(o *copying) bool {
 
 // keepIDs assigns to connections the ids that they have in another bag, and the others
 // those that are left of 0, 1, 2 ...
-func (w *Writer) keepIDs(from *Reader, topics []storage.TopicID) {
+func (w *writer) keepIDs(from *reader, topics []storage.TopicID) {
 	owner := make([]int, len(w.conns)) // by id: index of w.conns + 1
 	kept := make([]bool, len(w.conns))
 	for i, t := range topics {
@@ -202,7 +202,7 @@ func (s *storedChunk) finish() *storedChunk {
 }
 
 // inOrder returns the fields of a connection header in the order in which the
-// Writer has them; nil when they are malformed.
+// writer has them; nil when they are malformed.
 func inOrder(data []byte) []byte {
 	var fields [][]byte
 	for b := data; len(b) > 0; {
@@ -225,7 +225,7 @@ func fieldName(field []byte) []byte {
 // defineBefore puts the records of connections that no chunk has yet, and that are
 // not defined by the chunk to come, into the one that is being filled. It is false
 // when that cannot be.
-func (w *Writer) defineBefore(used []usedConn) bool {
+func (w *writer) defineBefore(used []usedConn) bool {
 	var missing []*outConn
 	size := 0
 	for _, u := range used {
@@ -243,7 +243,7 @@ func (w *Writer) defineBefore(used []usedConn) bool {
 }
 
 // CopyBlock writes a chunk as it is stored. See storage.BlockCopier.
-func (w *Writer) CopyBlock(b *storage.Batch) (bool, error) {
+func (w *writer) CopyBlock(b *storage.Batch) (bool, error) {
 	if !w.state.Ready() {
 		return false, w.state.Usable()
 	}

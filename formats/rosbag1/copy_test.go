@@ -15,13 +15,13 @@ import (
 // copyBag writes all of r to path: the blocks that repack names are packed anew,
 // those that can be copied are, and the others are packed anew, too. It returns
 // how many were copied. edit changes a topic, and leaves it out with false.
-func copyBag(t testing.TB, r *Reader, path string, o storage.WriteOptions, threshold int, edit func(*storage.Topic) bool, repack func(i int) bool) int {
+func copyBag(t testing.TB, r *reader, path string, o storage.WriteOptions, threshold int, edit func(*storage.Topic) bool, repack func(i int) bool) int {
 	t.Helper()
-	sw, err := Create(context.Background(), path, o)
+	sw, err := createWriter(context.Background(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := sw.(*Writer)
+	w := sw.(*writer)
 	if threshold > 0 {
 		w.threshold = threshold
 	}
@@ -75,17 +75,17 @@ func sameBag(t *testing.T, path string, want []storage.Message, names []string) 
 		t.Fatal(err)
 	}
 	unindexed := bytes.Clone(raw)
-	copy(unindexed, (&Writer{}).fileHeader(0))
+	copy(unindexed, (&writer{}).fileHeader(0))
 	h, _, err := open(t, path, storage.ReadOptions{}).readHead(&storage.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range [][]byte{raw, unindexed, unindexed[:h.indexPos]} { // the last one without the trailer
-		sr, err := Open(context.Background(), path, storage.ReadOptions{Strict: true, FS: memFS{b: b}})
+		sr, err := openReader(context.Background(), path, storage.ReadOptions{Strict: true, FS: memFS{b: b}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := sr.(*Reader)
+		r := sr.(*reader)
 		i := info(t, r)
 		got := readAll(t, r)
 		if len(got) != len(want) || i.Messages != int64(len(want)) {
@@ -194,11 +194,11 @@ func TestCopyRefused(t *testing.T) {
 func checkCopy(t *testing.T, b []byte, codec string) {
 	t.Helper()
 	o := storage.ReadOptions{FS: memFS{b: b}}
-	sr, err := Open(context.Background(), "x.bag", o)
+	sr, err := openReader(context.Background(), "x.bag", o)
 	if err != nil {
 		return
 	}
-	r := sr.(*Reader)
+	r := sr.(*reader)
 	want := readAll(t, r)
 	if slices.ContainsFunc(want, func(m storage.Message) bool { return m.LogTime > maxTime }) ||
 		slices.ContainsFunc(info(t, r).Topics, func(t storage.TopicInfo) bool { _, empty := t.Metadata[""]; return empty }) {
@@ -252,11 +252,11 @@ func FuzzCopy(f *testing.F) {
 func copyLate(t *testing.T, in, out, codec string) []storage.Message {
 	t.Helper()
 	r := open(t, in, storage.ReadOptions{})
-	sw, err := Create(context.Background(), out, storage.WriteOptions{Compression: codec, NoSync: true})
+	sw, err := createWriter(context.Background(), out, storage.WriteOptions{Compression: codec, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := sw.(*Writer)
+	w := sw.(*writer)
 	w.threshold = 2000
 	var topics []storage.TopicID
 	for _, topic := range testTopics {

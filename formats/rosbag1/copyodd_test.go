@@ -46,7 +46,7 @@ func (c *rawChunk) record(header, data []byte) {
 
 // bag has no index.
 func rawBag(codec *compress.Codec, chunks ...*rawChunk) []byte {
-	file := rawChunk{(&Writer{}).fileHeader(0)}
+	file := rawChunk{(&writer{}).fileHeader(0)}
 	for _, c := range chunks {
 		packed, _ := codec.Encode(nil, c.b, 0)
 		h := appendOp(appendField(nil, "compression", codec.Name()), opChunk)
@@ -110,12 +110,12 @@ func TestCopyOdd(t *testing.T) {
 				last := &rawChunk{}
 				last.connection(2, &topics[2])
 				last.message(2, 9)
-				open := func(b []byte) *Reader {
-					r, err := Open(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
+				open := func(b []byte) *reader {
+					r, err := openReader(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
 					if err != nil {
 						t.Fatal(err)
 					}
-					return r.(*Reader)
+					return r.(*reader)
 				}
 				b := rawBag(codec, first, second, last)
 				want := readAll(t, open(b))
@@ -164,12 +164,12 @@ func TestCopyTopics(t *testing.T) {
 		"another latching": {func(t *storage.Topic) bool { t.Metadata["latching"] = "1"; return true }, 3, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sr, err := Open(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
+			sr, err := openReader(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			out := filepath.Join(t.TempDir(), "out.bag")
-			if n := copyBag(t, sr.(*Reader), out, storage.WriteOptions{Compression: "lz4", NoSync: true}, 10, c.edit, nil); n != c.want {
+			if n := copyBag(t, sr.(*reader), out, storage.WriteOptions{Compression: "lz4", NoSync: true}, 10, c.edit, nil); n != c.want {
 				t.Errorf("%d of 5 chunks are copied, want %d", n, c.want)
 			}
 			r := open(t, out, storage.ReadOptions{Strict: true})
@@ -210,13 +210,13 @@ func TestCopyDefines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := rawBag(compress.LZ4, c.chunks...)
 			var want []storage.Message
-			var r *Reader
+			var r *reader
 			for range 2 {
-				sr, err := Open(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
+				sr, err := openReader(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r = sr.(*Reader); want == nil {
+				if r = sr.(*reader); want == nil {
 					want = readAll(t, r)
 				}
 			}

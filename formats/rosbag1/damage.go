@@ -9,7 +9,7 @@ import (
 
 // judge makes one warning of what is wrong with a block, from which kept messages
 // were read. It compares them with what the index counts.
-func (r *Reader) judge(bl *block, d *chunked.Damage, kept int64) error {
+func (r *reader) judge(bl *block, d *chunked.Damage, kept int64) error {
 	if d.Places == 0 && (bl.counted < 0 || bl.counted == kept) || bl.cut {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (r *Reader) judge(bl *block, d *chunked.Damage, kept int64) error {
 }
 
 // countIndex adds up what the INDEX_DATA records after a chunk count.
-func (r *Reader) countIndex(bl *block) (n int64, err error) {
+func (r *reader) countIndex(bl *block) (n int64, err error) {
 	c, err := r.chunkHeader(bl) // Size may be estimated
 	if chunked.IsIO(err) {
 		return 0, r.src.Fail(bl.Offset, "chunk", err)

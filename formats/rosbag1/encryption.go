@@ -9,9 +9,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// An Encryptor encrypts and decrypts the chunks and the connections in the trailer of one bag.
+// An encryptor encrypts and decrypts the chunks and the connections in the trailer of one bag.
 // It is safe for concurrent use.
-type Encryptor interface {
+type encryptor interface {
 	// Encrypt appends src, encrypted, to dst.
 	Encrypt(dst, src []byte) ([]byte, error)
 
@@ -29,7 +29,7 @@ const fieldEncryptor = "encryptor"
 // openEncryptor returns the Encryptor of a bag whose file header has fields. key is what the user has
 // set; without one, others may be asked. The error wraps storage.ErrKey if there is no key. Whether a
 // key fits is found by what it decrypts.
-func openEncryptor(ctx context.Context, fields map[string]string, key storage.Secret) (Encryptor, error) {
+func openEncryptor(ctx context.Context, fields map[string]string, key storage.Secret) (encryptor, error) {
 	switch name := fields[fieldEncryptor]; name {
 	case aesName:
 		return openAES(ctx, fields, key)
@@ -40,7 +40,7 @@ func openEncryptor(ctx context.Context, fields map[string]string, key storage.Se
 
 // createEncryptor returns the Encryptor of a new bag, and the fields of its file header. choice is the
 // option "encrypt": KIND:VALUE, with or without the name of the encryption and a colon before it.
-func createEncryptor(ctx context.Context, choice string) (Encryptor, map[string]string, error) {
+func createEncryptor(ctx context.Context, choice string) (encryptor, map[string]string, error) {
 	kind, value, ok := strings.Cut(strings.TrimPrefix(choice, aesName+":"), ":")
 	if !ok {
 		return nil, nil, &storage.OptionError{Name: storage.NameEncrypt, What: "it is KIND:VALUE", Hint: "type gpg:USER or key:@FILE"}

@@ -95,7 +95,7 @@ func TestGPG(t *testing.T) {
 	// A wrong passphrase, and no key: the error does not show what it was.
 	run(t, "gpgconf", "--homedir", os.Getenv("GNUPGHOME"), "--kill", "gpg-agent") // it remembers
 	t.Setenv(passphraseVariable, "another one")
-	if _, err := Open(t.Context(), paths[0], storage.ReadOptions{}); err == nil || strings.Contains(err.Error(), "another one") {
+	if _, err := openReader(t.Context(), paths[0], storage.ReadOptions{}); err == nil || strings.Contains(err.Error(), "another one") {
 		t.Errorf("with a wrong passphrase: %v", err)
 	}
 }

@@ -54,7 +54,7 @@ func (i memInfo) Size() int64 { return i.size }
 // ReadNext, which must agree.
 func openBytes(t testing.TB, b []byte, o storage.ReadOptions) ([]storage.Message, *storage.Info, error) {
 	o.FS = memFS{b: b}
-	r, err := Open(context.Background(), "x.bag", o)
+	r, err := openReader(context.Background(), "x.bag", o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -165,15 +165,15 @@ func TestTruncated(t *testing.T) {
 // as its last byte is.
 func TestTruncatedPlain(t *testing.T) {
 	whole, messages := smallBag(t, "none")
-	r, err := Open(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: whole}})
+	r, err := openReader(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: whole}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ends []int64
-	blocks, _ := r.(*Reader).Blocks()
+	blocks, _ := r.(*reader).Blocks()
 	for i, b := range blocks {
 		var batch storage.Batch
-		if err := r.(*Reader).ReadBlock(context.Background(), i, &batch); err != nil {
+		if err := r.(*reader).ReadBlock(context.Background(), i, &batch); err != nil {
 			t.Fatal(err)
 		}
 		var h header
@@ -297,7 +297,7 @@ func FuzzReader(f *testing.F) {
 		f.Add(whole)
 		f.Add(whole[:len(whole)*2/3])
 		open := append([]byte(nil), whole...)
-		copy(open[13:], (&Writer{}).fileHeader(0)[13:])
+		copy(open[13:], (&writer{}).fileHeader(0)[13:])
 		f.Add(open)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

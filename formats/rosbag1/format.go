@@ -41,9 +41,9 @@ var Format = &storage.Format{
 	MaxMessage:    maxChunk - messageFixed,
 	Sniff:         sniff,
 	Stem:          stem,
-	Open:          Open,
-	Reindex:       Reindex,
-	Create:        Create,
+	Open:          openReader,
+	Reindex:       reindex,
+	Create:        createWriter,
 }
 
 // headerField reports whether a key of a topic's metadata can be a field of the

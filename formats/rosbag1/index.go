@@ -27,7 +27,7 @@ func indexError(format string, args ...any) error {
 // readIndex takes connections and blocks from the trailer, when it is there and
 // agrees with the file. Otherwise it returns why not, and the file has to be
 // scanned.
-func (r *Reader) readIndex(h header) (*reason, error) {
+func (r *reader) readIndex(h header) (*reason, error) {
 	pos := h.indexPos
 	switch {
 	case pos == 0:
@@ -48,7 +48,7 @@ func (r *Reader) readIndex(h header) (*reason, error) {
 }
 
 // readTrailer reads the CONNECTION and CHUNK_INFO records at the end of the file.
-func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
+func (r *reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
 	w := r.window()
 	var h header
 	var conns, chunks uint32
@@ -116,7 +116,7 @@ func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
 }
 
 // checkTrailer looks at what kind of record stands in the trailer.
-func (r *Reader) checkTrailer(h *header, pos int64, infos bool) error {
+func (r *reader) checkTrailer(h *header, pos int64, infos bool) error {
 	switch {
 	case h.op == opChunk || h.op == opMessage:
 		return indexError("there is a %s at byte %d of the index", opName(h.op), pos)
@@ -133,7 +133,7 @@ func (r *Reader) checkTrailer(h *header, pos int64, infos bool) error {
 }
 
 // indexFailure keeps errors of the disk apart from a bad index.
-func (r *Reader) indexFailure(err error, format string, args ...any) error {
+func (r *reader) indexFailure(err error, format string, args ...any) error {
 	if chunked.IsIO(err) {
 		return r.src.Fail(-1, "index", err)
 	}
@@ -141,7 +141,7 @@ func (r *Reader) indexFailure(err error, format string, args ...any) error {
 }
 
 // addChunkInfo adds the block that a CHUNK_INFO record describes.
-func (r *Reader) addChunkInfo(h *header, data []byte) error {
+func (r *reader) addChunkInfo(h *header, data []byte) error {
 	if uint64(len(data)) != 8*uint64(h.count) {
 		return indexError("a chunk info has %d bytes for %d connections", len(data), h.count)
 	}
@@ -176,7 +176,7 @@ func (r *Reader) addChunkInfo(h *header, data []byte) error {
 }
 
 // topicSet returns the connections with these ids, 4 bytes each, for Block.Topics.
-func (r *Reader) topicSet(ids []byte) []storage.TopicID {
+func (r *reader) topicSet(ids []byte) []storage.TopicID {
 	set, known := r.topicSets[string(ids)]
 	if !known {
 		set = make([]storage.TopicID, len(ids)/4)
@@ -190,7 +190,7 @@ func (r *Reader) topicSet(ids []byte) []storage.TopicID {
 
 // numberTopics makes topics of the connections in Block.Topics, when these have their
 // numbers.
-func (r *Reader) numberTopics() {
+func (r *reader) numberTopics() {
 	for _, set := range r.topicSets {
 		for i, id := range set {
 			set[i], _ = r.conns.lookup(uint32(id)) // addChunkInfo has found it
@@ -202,7 +202,7 @@ func (r *Reader) numberTopics() {
 // verify puts the blocks in the order of the file and compares them with the
 // chunk headers: each chunk must begin where the index records of the one before
 // end. pos is where the trailer begins.
-func (r *Reader) verify(pos int64) error {
+func (r *reader) verify(pos int64) error {
 	slices.SortFunc(r.blocks, func(a, b block) int {
 		if a.Offset < b.Offset {
 			return -1
@@ -266,7 +266,7 @@ func (r *Reader) verify(pos int64) error {
 }
 
 // estimate fills in what only the headers of a sample of chunks have shown.
-func (r *Reader) estimate(stored, raw, seen int64) {
+func (r *reader) estimate(stored, raw, seen int64) {
 	for i := range r.blocks {
 		if b := &r.blocks[i]; b.RawSize == 0 && stored > 0 {
 			b.Size -= b.index
@@ -284,7 +284,7 @@ const indexHead = 55
 // verifyRest looks at the bytes between the end of a chunk and the next one that
 // the index knows. Index records are skipped. A record that may hold
 // messages means that the index is not complete.
-func (r *Reader) verifyRest(from, to int64) error {
+func (r *reader) verifyRest(from, to int64) error {
 	w := r.window()
 	var h header
 	for from < to {

@@ -55,7 +55,7 @@ func (o *indexOrder) parse(b []byte) bool {
 }
 
 // indexOrder returns the order in the first INDEX_DATA record behind a chunk; of a bag without any, the usual one.
-func (r *Reader) indexOrder() (indexOrder, error) {
+func (r *reader) indexOrder() (indexOrder, error) {
 	order := usualOrder
 	w := r.window()
 	for i := range r.blocks {

@@ -49,7 +49,7 @@ func TestLent(t *testing.T) {
 // Chunks are appended as late as they may be.
 func writeLent(t *testing.T, path string, o storage.WriteOptions, messages []storage.Message, inline bool) (lent []bool) {
 	t.Helper()
-	w, err := Create(context.Background(), path, o)
+	w, err := createWriter(context.Background(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func writeLent(t *testing.T, path string, o storage.WriteOptions, messages []sto
 		waiting = nil
 	}
 	if !inline {
-		w.(*Writer).OnBlock(func(b storage.PendingBlock) error {
+		w.(*writer).OnBlock(func(b storage.PendingBlock) error {
 			waiting = append(waiting, b)
 			lent = append(lent, b.Lent())
 			if b.Lent() {
@@ -89,7 +89,7 @@ func writeLent(t *testing.T, path string, o storage.WriteOptions, messages []sto
 		}
 		clear(buf)
 	}
-	if err := w.(*Writer).Flush(); err != nil {
+	if err := w.(*writer).Flush(); err != nil {
 		t.Fatal(err)
 	}
 	appendAll()

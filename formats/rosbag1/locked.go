@@ -67,7 +67,7 @@ func headerFields(b []byte) map[string]string {
 
 // unlock gets the key of an encrypted bag. Without one, Info alone can be read, if that is
 // enough.
-func (r *Reader) unlock(fields map[string]string, o *storage.ReadOptions) error {
+func (r *reader) unlock(fields map[string]string, o *storage.ReadOptions) error {
 	name := fields[fieldEncryptor]
 	fact := fmt.Sprintf("%.60s", name)
 	if user := fields[fieldGPGUser]; user != "" {
@@ -87,17 +87,17 @@ func (r *Reader) unlock(fields map[string]string, o *storage.ReadOptions) error 
 }
 
 // noKey returns the error for what needs the key.
-func (r *Reader) noKey(what string, err error) error {
+func (r *reader) noKey(what string, err error) error {
 	e := r.src.Fail(-1, what, err)
 	e.Hint = hints["encrypted"]
 	return e
 }
 
 // sealed reports whether the data of a chunk is encrypted.
-func (r *Reader) sealed(c *chunk) bool { return r.enc != nil && !c.clear }
+func (r *reader) sealed(c *chunk) bool { return r.enc != nil && !c.clear }
 
 // lengthsFit reports whether the two lengths of a chunk without compression agree.
-func (r *Reader) lengthsFit(c *chunk) bool {
+func (r *reader) lengthsFit(c *chunk) bool {
 	switch {
 	case r.locked:
 		return true
@@ -109,7 +109,7 @@ func (r *Reader) lengthsFit(c *chunk) bool {
 
 // decrypt decrypts the data of a chunk in b.Scratch: into b.Buf if it is not compressed, else in place.
 // What is wrong goes to d.
-func (r *Reader) decrypt(c *chunk, b *storage.Batch, d *chunked.Damage) {
+func (r *reader) decrypt(c *chunk, b *storage.Batch, d *chunked.Damage) {
 	out, err := r.enc.Decrypt(b.Buf[:0], b.Scratch)
 	if err != nil {
 		d.Add("encrypted-data", c.data, 0, "the encrypted data of a chunk is damaged (%v); %d bytes could be decrypted", err, len(out))
@@ -122,7 +122,7 @@ func (r *Reader) decrypt(c *chunk, b *storage.Batch, d *chunked.Damage) {
 
 // sealedConnection reads the connection at at in the trailer of an encrypted bag, and
 // returns where it ends. Without a key the connection is nil.
-func (r *Reader) sealedConnection(w *window, at int64) (*connection, int64, error) {
+func (r *reader) sealedConnection(w *window, at int64) (*connection, int64, error) {
 	var parts [2][]byte
 	for i := range parts {
 		b, err := w.Data(at, 4)
@@ -184,7 +184,7 @@ func (s *scanner) sealed(at int64, c *connection) error {
 
 // proveKey returns an error if the key does not fit: neither the first connection of the trailer nor
 // the first chunk become what they should be. An empty bag takes any key.
-func (r *Reader) proveKey(h *header) error {
+func (r *reader) proveKey(h *header) error {
 	w := r.window()
 	tried := false
 	if h.connCount > 0 && h.indexPos > 0 && h.indexPos < uint64(r.src.Size) {

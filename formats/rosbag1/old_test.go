@@ -18,7 +18,7 @@ import (
 // openOld opens a bag in memory.
 func openOld(t testing.TB, b []byte, o storage.ReadOptions) (storage.Reader, error) {
 	o.FS = memFS{b: b}
-	return Open(t.Context(), "x.bag", o)
+	return openReader(t.Context(), "x.bag", o)
 }
 
 // TestOld: all forms are read whole: messages, topics, definitions, times.

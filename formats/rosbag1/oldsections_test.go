@@ -21,10 +21,10 @@ func checkOldSections(t *testing.T, name string, b []byte) (messages int64, brok
 	defer func() { _ = r.Close() }()
 	at, was := int64(-1), storage.Section{}
 	for _, s := range sectionsOf(t, r, storage.SectionRecords) {
-		if s.Offset < 0 || s.Size < 0 || s.Offset+s.Size > int64(len(b)) || s.Kind == "" && s.Broken == "" {
+		if s.Offset < 0 || s.Size < 0 || int64(s.Offset)+s.Size > int64(len(b)) || s.Kind == "" && s.Broken == "" {
 			t.Errorf("%s: %+v", name, s)
 		}
-		if at >= 0 && s.Offset != at && s.Broken == "" && was.Broken == "" {
+		if at >= 0 && int64(s.Offset) != at && s.Broken == "" && was.Broken == "" {
 			t.Errorf("%s: a section begins at byte %d, and the one before ends at %d: %+v", name, s.Offset, at, s)
 		}
 		if s.Broken != "" {
@@ -32,7 +32,7 @@ func checkOldSections(t *testing.T, name string, b []byte) (messages int64, brok
 		} else if s.Kind == "message" || s.Kind == "MSG_DATA" {
 			messages++
 		}
-		at, was = s.Offset+s.Size, s
+		at, was = int64(s.Offset)+s.Size, s
 	}
 	if at >= 0 && at != int64(len(b)) {
 		t.Errorf("%s: the last section ends at byte %d of %d", name, at, len(b))
@@ -40,7 +40,7 @@ func checkOldSections(t *testing.T, name string, b []byte) (messages int64, brok
 	for _, kind := range []storage.SectionKind{storage.SectionChunks, storage.SectionConnections, storage.SectionParts} {
 		var sum int64
 		for _, s := range sectionsOf(t, r, kind) {
-			sum += s.Messages
+			sum += int64(s.Messages)
 		}
 		if info, err := r.Info(); err != nil || sum != info.Messages {
 			t.Errorf("%s: kind %d has %d messages, and the bag %d: %v", name, kind, sum, info.Messages, err)

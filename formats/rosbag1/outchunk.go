@@ -20,7 +20,7 @@ import (
 //
 //	buf: [CHUNK header][records ... MSG_DATA header] lent: [data] buf: [INDEX_DATA records]
 type outChunk struct {
-	w     *Writer
+	w     *writer
 	front int    // bytes kept for the header
 	buf   []byte // front, then records
 	ready bool   // compressed already
@@ -72,7 +72,7 @@ func (k *outChunk) reserve(n int) {
 }
 
 // newChunk starts a chunk.
-func (w *Writer) newChunk() *outChunk {
+func (w *writer) newChunk() *outChunk {
 	k := w.freeChunk()
 	if k.buf == nil {
 		k.buf = make([]byte, k.front, k.front+firstRoom)
@@ -85,7 +85,7 @@ func (w *Writer) newChunk() *outChunk {
 	return k
 }
 
-func (w *Writer) freeChunk() *outChunk {
+func (w *writer) freeChunk() *outChunk {
 	k, _ := w.pool.Get().(*outChunk)
 	if k == nil {
 		k = &outChunk{w: w, front: chunkHead(w.codec)}

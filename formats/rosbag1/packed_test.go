@@ -54,7 +54,7 @@ func TestPacked(t *testing.T) {
 			if !sniff(nil, path, packed[:min(len(packed), storage.SniffLen)]) || Format.Stem("x.bag"+p.extension) != "x" {
 				t.Errorf("%s %s is not known", p.name, name)
 			}
-			r, err := Open(t.Context(), path, storage.ReadOptions{Strict: true})
+			r, err := openReader(t.Context(), path, storage.ReadOptions{Strict: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestPacked(t *testing.T) {
 			if err := os.WriteFile(path, packed[:len(packed)/3], 0o666); err != nil {
 				t.Fatal(err)
 			}
-			r, err = Open(t.Context(), path, storage.ReadOptions{})
+			r, err = openReader(t.Context(), path, storage.ReadOptions{})
 			if err != nil {
 				if !errors.Is(err, storage.ErrTruncated) {
 					t.Errorf("%s %s cut: %v", p.name, name, err)
@@ -92,7 +92,7 @@ func TestPackedOther(t *testing.T) {
 		if sniff(nil, path, b) {
 			t.Errorf("%q is a bag", b)
 		}
-		if _, err := Open(t.Context(), path, storage.ReadOptions{}); err == nil {
+		if _, err := openReader(t.Context(), path, storage.ReadOptions{}); err == nil {
 			t.Errorf("%q was opened", b)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // chunk that is not compressed only the messages are read. A chunk without a
 // sound INDEX_DATA, or of a bag without an index, is read as a whole. See
 // storage.Querier.
-func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
+func (r *reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	if r.locked {
 		return func(yield func(*storage.Message, error) bool) {
 			yield(nil, r.noKey("the bag is encrypted", storage.ErrKey))
@@ -28,7 +28,7 @@ func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 
 // A lookup finds messages by the index of a bag.
 type lookup struct {
-	r      *Reader
+	r      *reader
 	infos  window            // on CHUNK_INFO records
 	index  window            // on INDEX_DATA records
 	counts map[uint32]uint32 // of the wanted connections in a chunk, by its CHUNK_INFO
@@ -135,6 +135,6 @@ func (x *lookup) Parse(b []byte) (rec chunked.Record, need int, ok bool) {
 }
 
 var (
-	_ storage.Querier = (*Reader)(nil)
+	_ storage.Querier = (*reader)(nil)
 	_ chunked.Index   = (*lookup)(nil)
 )

@@ -18,7 +18,7 @@ func FuzzQuery(f *testing.F) {
 		f.Add(whole[:len(whole)*2/3], int64(0), int64(1)<<62, int64(0), int64(0), true)
 	}
 	f.Fuzz(func(t *testing.T, b []byte, start, end, skip, limit int64, reverse bool) {
-		r, err := Open(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
+		r, err := openReader(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
 		if err != nil {
 			return
 		}
@@ -37,17 +37,17 @@ func TestQueryWithoutIndex(t *testing.T) {
 	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		whole, messages := smallBag(t, codec)
 		open := append([]byte(nil), whole...)
-		copy(open[13:], (&Writer{}).fileHeader(0)[13:])
+		copy(open[13:], (&writer{}).fileHeader(0)[13:])
 		none := bytes.ReplaceAll(whole, []byte("op=\x04"), []byte("op=\x63"))
 		if bytes.Equal(none, whole) {
 			t.Fatal("no INDEX_DATA")
 		}
 		for name, b := range map[string][]byte{"not closed": open, "no INDEX_DATA": none} {
-			r, err := Open(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
+			r, err := openReader(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if i := info(t, r.(*Reader)); i.Messages != int64(len(messages)) {
+			if i := info(t, r.(*reader)); i.Messages != int64(len(messages)) {
 				t.Errorf("%s: %d messages", name, i.Messages)
 			}
 			storagetest.CheckQueries(t, r, 3, 50)
@@ -59,7 +59,7 @@ func TestQueryWithoutIndex(t *testing.T) {
 // TestQueryCache: chunks that overlap in time are more than the cache holds.
 func TestQueryCache(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.bag")
-	w, err := Create(context.Background(), path, storage.WriteOptions{Compression: "lz4", ChunkSize: 20 << 20, NoSync: true})
+	w, err := createWriter(context.Background(), path, storage.WriteOptions{Compression: "lz4", ChunkSize: 20 << 20, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func BenchmarkQueryNth(b *testing.B) {
 			b.SetBytes(writeBench(b, path, codec, 1<<16, 1000))
 			b.ReportAllocs()
 			for b.Loop() {
-				r, err := Open(context.Background(), path, storage.ReadOptions{})
+				r, err := openReader(context.Background(), path, storage.ReadOptions{})
 				if err != nil {
 					b.Fatal(err)
 				}

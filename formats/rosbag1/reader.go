@@ -15,8 +15,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Reader reads a bag. ReadBlock and Info are safe for concurrent use.
-type Reader struct {
+// A reader reads a bag. ReadBlock and Info are safe for concurrent use.
+type reader struct {
 	src    *chunked.Source
 	audits bool // INDEX_DATA is compared with the chunks
 	tested bool // a connection that the index and a chunk define differently is an error
@@ -37,7 +37,7 @@ type Reader struct {
 
 	copying *copying // of the Writer that copies chunks; nil: none
 
-	enc    Encryptor // of an encrypted bag; else nil
+	enc    encryptor // of an encrypted bag; else nil
 	locked bool      // it is encrypted and there is no key: only Info can be read
 	hidden hidden    // connections of a bag that is locked
 
@@ -64,8 +64,8 @@ type block struct {
 	counted int64 // messages, by CHUNK_INFO or else by INDEX_DATA; -1 if nothing counts them
 }
 
-// Open opens the bag at path. See storage.Format.
-func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+// openReader opens the bag at path. See storage.Format.
+func openReader(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 	f, err := iox.FS(o.FS).Open(path)
 	if err != nil {
 		return nil, err
@@ -118,8 +118,8 @@ func readStart(src *chunked.Source) ([]byte, error) {
 
 // openV2 opens a bag of version 2; no more chunk headers than verify are compared with the
 // index.
-func openV2(src *chunked.Source, o *storage.ReadOptions, verify int) (*Reader, error) {
-	r := &Reader{
+func openV2(src *chunked.Source, o *storage.ReadOptions, verify int) (*reader, error) {
+	r := &reader{
 		src: src, audits: o.CheckIndexes, tested: o.Index == storage.IndexTested, verifies: verify,
 		conns: newConnections(), codecs: map[string]int64{}, topicSets: map[string][]storage.TopicID{},
 	}
@@ -130,7 +130,7 @@ func openV2(src *chunked.Source, o *storage.ReadOptions, verify int) (*Reader, e
 	return r, nil
 }
 
-func (r *Reader) open(o *storage.ReadOptions) error {
+func (r *reader) open(o *storage.ReadOptions) error {
 	h, why, err := r.readHead(o)
 	if err == nil && r.enc != nil {
 		err = r.proveKey(&h)
@@ -162,7 +162,7 @@ func (r *Reader) open(o *storage.ReadOptions) error {
 
 // readHead reads the version line and the file header. If the header cannot be
 // read it returns why.
-func (r *Reader) readHead(o *storage.ReadOptions) (h header, why *reason, err error) {
+func (r *reader) readHead(o *storage.ReadOptions) (h header, why *reason, err error) {
 	head := make([]byte, min(r.src.Size, storage.SniffLen))
 	if err := iox.ReadFull(r.src.File, head, 0); err != nil {
 		return h, nil, r.src.Fail(0, "version line", err)
@@ -235,7 +235,7 @@ func (r *Reader) readHead(o *storage.ReadOptions) (h header, why *reason, err er
 
 // firstRecord returns where the records begin that a file header has among the blanks which fill it up, from from
 // to to; to if there is none.
-func (r *Reader) firstRecord(from, to int64) (int64, error) {
+func (r *reader) firstRecord(from, to int64) (int64, error) {
 	buf := make([]byte, storage.SniffLen)
 	for from < to {
 		b := buf[:min(int64(len(buf)), to-from)]
@@ -257,7 +257,7 @@ func looksLikeBag(head []byte) bool {
 }
 
 // checkVersion takes 2.x. line is the first line, as far as the file has it.
-func (r *Reader) checkVersion(line string, whole bool) error {
+func (r *reader) checkVersion(line string, whole bool) error {
 	switch {
 	case !whole && (strings.HasPrefix(line, magicV2) || strings.HasPrefix(magicV2, line)):
 		return r.src.Fail(0, "version line", storage.ErrTruncated)
@@ -272,10 +272,10 @@ func (r *Reader) checkVersion(line string, whole bool) error {
 }
 
 // Info describes the bag. See storage.Reader.
-func (r *Reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+func (r *reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
 
 // newInfo returns what Info does.
-func (r *Reader) newInfo() *storage.Info {
+func (r *reader) newInfo() *storage.Info {
 	info := &storage.Info{
 		Format: formatName, Version: r.version, Path: r.src.Path, Size: r.src.OnDisk(), Facts: r.src.Facts, Files: []string{r.src.Path},
 		Compression: maps.Clone(r.codecs), Metadata: map[string]string{},
@@ -308,10 +308,10 @@ func (r *Reader) newInfo() *storage.Info {
 }
 
 // Damage returns what was found so far. See storage.Reader.
-func (r *Reader) Damage() storage.Damage { return r.src.Damage() }
+func (r *reader) Damage() storage.Damage { return r.src.Damage() }
 
 // Blocks lists the chunks. See storage.BlockReader.
-func (r *Reader) Blocks() ([]storage.Block, error) {
+func (r *reader) Blocks() ([]storage.Block, error) {
 	out := make([]storage.Block, len(r.blocks))
 	for i := range r.blocks {
 		out[i] = r.blocks[i].Block
@@ -320,10 +320,10 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 }
 
 // Order is by blocks: each chunk has times of its own. See storage.BlockReader.
-func (r *Reader) Order() storage.Order { return storage.OrderBlocks }
+func (r *reader) Order() storage.Order { return storage.OrderBlocks }
 
 // ReadBlock reads a chunk. See storage.BlockReader.
-func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	b.Messages = b.Messages[:0]
 	if err := errors.Join(ctx.Err(), r.src.Ctx.Err()); err != nil {
 		return err
@@ -387,7 +387,7 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 }
 
 // checkSame warns when a connection record disagrees with the one that is known.
-func (r *Reader) checkSame(old *connection, h *header, data []byte, at int64) error {
+func (r *reader) checkSame(old *connection, h *header, data []byte, at int64) error {
 	// The usual repetition is equal to the byte in what is checked here.
 	if string(h.topic) == old.topic.Name && bytes.Contains(data, appendField(nil, "type", old.topic.Type)) &&
 		bytes.Contains(data, appendField(nil, storage.MetaMD5Sum, old.topic.Metadata[storage.MetaMD5Sum])) {
@@ -409,15 +409,15 @@ func (r *Reader) checkSame(old *connection, h *header, data []byte, at int64) er
 }
 
 // ReadNext returns the next message of the blocks in order. See storage.Reader.
-func (r *Reader) ReadNext() (*storage.Message, error) { return r.seq.Next(r.src.Ctx, r, len(r.blocks)) }
+func (r *reader) ReadNext() (*storage.Message, error) { return r.seq.Next(r.src.Ctx, r, len(r.blocks)) }
 
 // Close closes the file.
-func (r *Reader) Close() error {
+func (r *reader) Close() error {
 	r.seq.Stop(r.src.Fail(-1, "the reader is closed", nil))
 	return r.src.File.Close()
 }
 
 var (
-	_ storage.Reader      = (*Reader)(nil)
-	_ storage.BlockReader = (*Reader)(nil)
+	_ storage.Reader      = (*reader)(nil)
+	_ storage.BlockReader = (*reader)(nil)
 )

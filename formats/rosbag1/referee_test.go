@@ -229,7 +229,7 @@ func oldCpp(t *testing.T, bin string) {
 	}
 	paths = append(paths, samples.Glob(t, "ros1/*/v1.2-indexed.bag")...)
 	for i, path := range paths {
-		r, err := Open(t.Context(), path, storage.ReadOptions{Strict: true})
+		r, err := openReader(t.Context(), path, storage.ReadOptions{Strict: true})
 		if err != nil {
 			t.Fatal(err)
 		}

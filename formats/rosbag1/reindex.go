@@ -17,7 +17,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Reindex writes the end of a bag that was not closed: CONNECTION and CHUNK_INFO records after
+// reindex writes the end of a bag that was not closed: CONNECTION and CHUNK_INFO records after
 // its last byte, then their place into the file header. If the last chunk was not closed either
 // and is plain, its two lengths and its INDEX_DATA records are written too; if it is whole, and the
 // file ends within its INDEX_DATA records or before them, these are. See storage.Format.
@@ -25,7 +25,7 @@ import (
 // INDEX_DATA records stand between chunks, where there is no room for new ones, and other
 // readers refuse a bag whose chunks have none: a bag that lacks those of another chunk, and one with
 // other damage, needs a copy.
-func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (changes []storage.IndexChange, err error) {
+func reindex(ctx context.Context, path string, o storage.ReindexOptions) (changes []storage.IndexChange, err error) {
 	fsys := iox.FS(o.FS)
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -35,7 +35,7 @@ func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (change
 	defer func() { err = errors.Join(err, src.File.Close()) }()
 	x := &reindexer{path: path}
 	options := inplace.Options{
-		Format: formatName, Read: Open, Hint: copyHint, Indexes: []string{"index-data"}, Ownerless: []string{codeNoConnection},
+		Format: formatName, Read: openReader, Hint: copyHint, Indexes: []string{"index-data"}, Ownerless: []string{codeNoConnection},
 		FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
 	}
 	x.file, err = inplace.Open(ctx, path, options)
@@ -53,7 +53,7 @@ func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (change
 	if !bytes.HasPrefix(head, []byte(magicV2)) {
 		return nil, x.refuse("only bags of version 2 have an index that can be written in place")
 	}
-	r := &Reader{src: src, records: true, verifies: verifyChunks, conns: newConnections(), codecs: map[string]int64{}, topicSets: map[string][]storage.TopicID{}}
+	r := &reader{src: src, records: true, verifies: verifyChunks, conns: newConnections(), codecs: map[string]int64{}, topicSets: map[string][]storage.TopicID{}}
 	if err := r.open(&storage.ReadOptions{}); err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ const copyHint = "bagconv recover IN OUT writes a copy with an index"
 type reindexer struct {
 	path    string
 	file    *inplace.File
-	r       *Reader
+	r       *reader
 	w       window
 	end     int64 // where it begins
 	order   indexOrder

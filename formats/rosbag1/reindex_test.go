@@ -41,13 +41,13 @@ func openBag(t testing.TB, codec string) []byte {
 
 // hasIndex reports whether a bag has an index that is used.
 func hasIndex(t testing.TB, path string) bool {
-	r, err := Open(t.Context(), path, storage.ReadOptions{})
+	r, err := openReader(t.Context(), path, storage.ReadOptions{})
 	if err != nil {
 		t.Error(err)
 		return false
 	}
 	defer r.Close()
-	return r.(*Reader).why == nil
+	return r.(*reader).why == nil
 }
 
 // TestReindexCut: a bag without an index that is cut at any byte gets one, or stays as it
@@ -86,7 +86,7 @@ func TestReindexLastIndex(t *testing.T) {
 			if err := os.WriteFile(path, whole[:n], 0o666); err != nil {
 				t.Fatal(err)
 			}
-			changes, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
+			changes, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
 			if err != nil || len(changes) != 1 {
 				t.Fatalf("%s, %d of %d bytes: %v, %v", codec, n, len(whole), changes, err)
 			}
@@ -171,7 +171,7 @@ func TestIndexOrder(t *testing.T) {
 		if err := os.WriteFile(path, bag[:last], 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if changes, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil || len(changes) != 1 {
+		if changes, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil || len(changes) != 1 {
 			t.Fatalf("%s: %v, %v", codec, changes, err)
 		}
 		oneOrder(t, path, 4)
@@ -188,7 +188,7 @@ func TestReindexIndexData(t *testing.T) {
 	}
 	for i := range 2 { // with its trailer, and without
 		if i == 0 {
-			if _, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil {
+			if _, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -204,7 +204,7 @@ func TestReindexIndexData(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err = Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
+		_, err = reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
 		var e *storage.Error
 		if !errors.Is(err, storage.ErrUnsupported) || !errors.As(err, &e) || e.Hint != copyHint {
 			t.Errorf("%d: %v", i, err)
@@ -224,7 +224,7 @@ func TestReindexPartialChunk(t *testing.T) {
 		if err := os.WriteFile(path, bag[:end+60], 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if changes, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil || len(changes) != 1 || !hasIndex(t, path) {
+		if changes, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil || len(changes) != 1 || !hasIndex(t, path) {
 			t.Errorf("%s: %v, %v", codec, changes, err)
 		}
 	}
@@ -245,7 +245,7 @@ func TestReindexOwnerless(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
+		_, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
 		var e *storage.Error
 		if !errors.Is(err, storage.ErrUnsupported) || !errors.As(err, &e) || e.Hint != copyHint {
 			t.Errorf("broken %v: %v", broken, err)

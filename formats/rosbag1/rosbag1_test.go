@@ -15,14 +15,14 @@ import (
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
-func open(t testing.TB, path string, o storage.ReadOptions) *Reader {
+func open(t testing.TB, path string, o storage.ReadOptions) *reader {
 	t.Helper()
-	r, err := Open(context.Background(), path, o)
+	r, err := openReader(context.Background(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
-	return r.(*Reader)
+	return r.(*reader)
 }
 
 // readAll returns copies of all messages by ReadNext.
@@ -79,7 +79,7 @@ func TestRealFiles(t *testing.T) {
 	for path, want := range samples.Expected[expected](t, "ros1/expected.json") {
 		t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {
 			if want.Version == "none" {
-				if _, err := Open(context.Background(), path, storage.ReadOptions{}); !errors.Is(err, storage.ErrTruncated) {
+				if _, err := openReader(context.Background(), path, storage.ReadOptions{}); !errors.Is(err, storage.ErrTruncated) {
 					t.Fatalf("error %v, want ErrTruncated", err)
 				}
 				return
@@ -135,7 +135,7 @@ func TestCases(t *testing.T) {
 			if key, err := os.ReadFile(strings.TrimSuffix(path, ".bag") + ".key"); err == nil {
 				o.Key = storage.NewSecret(key)
 			}
-			r, err := Open(context.Background(), path, o)
+			r, err := openReader(context.Background(), path, o)
 			switch {
 			case want.Error:
 				if !errors.Is(err, storage.ErrTruncated) {

@@ -67,7 +67,7 @@ func candidate(h *header, b []byte, from, at int) (start, opAt int) {
 // find returns the offset, from from on, of the next record with an op in ops (a
 // bit for each) that fits into the file and is followed by a record; to when
 // there is none before to.
-func (r *Reader) find(from, to int64, ops uint16) (int64, error) {
+func (r *reader) find(from, to int64, ops uint16) (int64, error) {
 	var h header
 	var buf []byte
 	step := int64(4 << 10)
@@ -102,7 +102,7 @@ func (r *Reader) find(from, to int64, ops uint16) (int64, error) {
 
 // plausible reports whether the record at p, whose header reads well, also fits
 // into the file. b is its bytes, as far as they are at hand.
-func (r *Reader) plausible(p int64, h *header, b []byte) (bool, error) {
+func (r *reader) plausible(p int64, h *header, b []byte) (bool, error) {
 	end := p + int64(h.headLen) + h.dataSize()
 	if h.op == opChunk {
 		codec := codecOf(h.compression)

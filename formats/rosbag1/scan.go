@@ -18,7 +18,7 @@ const runSize = 1 << 20
 // the records in the order of the file. Chunks are skipped if their index
 // records show what they hold, and read if not.
 type scanner struct {
-	r      *Reader
+	r      *reader
 	w      window
 	counts map[uint32]int64 // messages by connection
 	batch  storage.Batch
@@ -74,7 +74,7 @@ type indexed struct {
 }
 
 // scan fills in connections and blocks. why is what keeps the index from being used.
-func (r *Reader) scan(why reason) error {
+func (r *reader) scan(why reason) error {
 	r.conns, r.blocks, r.codecs, r.topicSets, r.trailerEnd = newConnections(), nil, map[string]int64{}, nil, 0
 	s := scanner{r: r, w: r.window(), counts: map[uint32]int64{}}
 	if err := s.walk(); err != nil {

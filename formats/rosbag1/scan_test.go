@@ -68,13 +68,13 @@ func TestScanTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copy(b, (&Writer{}).fileHeader(0))
-	r, err := Open(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
+	copy(b, (&writer{}).fileHeader(0))
+	r, err := openReader(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks, _ := r.(*Reader).Blocks()
-	if i := info(t, r.(*Reader)); i.Start != 0 || i.End != 9 || len(blocks) != 1 || blocks[0].Start != 0 || blocks[0].End != 9 {
+	blocks, _ := r.(*reader).Blocks()
+	if i := info(t, r.(*reader)); i.Start != 0 || i.End != 9 || len(blocks) != 1 || blocks[0].Start != 0 || blocks[0].End != 9 {
 		t.Errorf("from %d to %d, blocks %+v", i.Start, i.End, blocks)
 	}
 }
@@ -107,7 +107,7 @@ func TestManyChunks(t *testing.T) {
 // bag puts records together.
 type bag struct{ b []byte }
 
-func newBag() *bag { return &bag{(&Writer{}).fileHeader(0)} }
+func newBag() *bag { return &bag{(&writer{}).fileHeader(0)} }
 
 func (b *bag) record(data string, fields ...string) *bag {
 	var h []byte
@@ -197,17 +197,17 @@ func (b *bag) junk(n int) *bag {
 func TestConcurrent(t *testing.T) {
 	b, _ := smallBag(t, "lz4")
 	copy(b[5200:], "damage")
-	r, err := Open(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
+	r, err := openReader(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks, _ := r.(*Reader).Blocks()
+	blocks, _ := r.(*reader).Blocks()
 	done := make(chan int)
 	for i := range blocks {
 		for range 4 {
 			go func() {
 				var batch storage.Batch
-				if err := r.(*Reader).ReadBlock(context.Background(), i, &batch); err != nil {
+				if err := r.(*reader).ReadBlock(context.Background(), i, &batch); err != nil {
 					t.Error(err)
 				}
 				r.Info()
@@ -228,7 +228,7 @@ func TestHeaderLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := func() (int, []storage.Warning) {
-		r, err := Open(t.Context(), path, storage.ReadOptions{})
+		r, err := openReader(t.Context(), path, storage.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

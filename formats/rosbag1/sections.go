@@ -21,7 +21,7 @@ var sectionNames = map[byte]string{
 
 // Sections lists the records that stand outside of chunks, the chunks, the connections or
 // the file. See storage.SectionLister.
-func (r *Reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
+func (r *reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
 	return chunked.Sections(func(add func(storage.Section) error) error {
 		switch kind {
 		case storage.SectionRecords:
@@ -38,10 +38,10 @@ func (r *Reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Se
 }
 
 // listRecords goes over the file as the scan for a lost index does.
-func (r *Reader) listRecords(ctx context.Context, add func(storage.Section) error) error {
+func (r *reader) listRecords(ctx context.Context, add func(storage.Section) error) error {
 	src := chunked.NewSource(ctx, formatName, r.src.Path, r.src.File, false, nil)
 	src.Size = r.src.Size
-	l := &Reader{src: src, first: r.first, enc: r.enc, conns: newConnections(), codecs: map[string]int64{}}
+	l := &reader{src: src, first: r.first, enc: r.enc, conns: newConnections(), codecs: map[string]int64{}}
 	s := scanner{r: l, w: l.window(), counts: map[uint32]int64{}}
 	at := l.window()
 	if err := r.listHead(&at, add); err != nil {
@@ -62,7 +62,7 @@ func (r *Reader) listRecords(ctx context.Context, add func(storage.Section) erro
 		for _, n := range s.takeNotes() {
 			switch {
 			case cause != nil:
-				x.Offset, x.Size, x.Broken = n.at, n.bytes, n.what
+				x.Offset, x.Size, x.Broken = storage.Known(n.at), n.bytes, n.what
 			case n.repaired:
 				x.Add("note", n.what)
 			default:
@@ -95,7 +95,7 @@ func (s *scanner) takeNotes() []note {
 }
 
 // listHead lists what stands before the record at which the scan begins.
-func (r *Reader) listHead(w *window, add func(storage.Section) error) error {
+func (r *reader) listHead(w *window, add func(storage.Section) error) error {
 	line := min(int64(len(versionLine)), r.first)
 	if r.first == 0 {
 		return nil
@@ -124,12 +124,12 @@ func (r *Reader) listHead(w *window, add func(storage.Section) error) error {
 }
 
 // recordSection describes the record at p, whose header is h.
-func (r *Reader) recordSection(w *window, h *header, p int64) (storage.Section, error) {
+func (r *reader) recordSection(w *window, h *header, p int64) (storage.Section, error) {
 	x := storage.NewSection(r.src.Path, sectionNames[h.op], p, min(int64(h.headLen)+h.dataSize(), r.src.Size-p))
 	if x.Kind == "" {
 		x.Kind = "OP_" + strconv.Itoa(int(h.op))
 	}
-	x.Data = int64(h.dataLen)
+	x.Data = storage.Known(h.dataLen)
 	b, err := w.Data(p+4, int64(h.headLen)-8)
 	if err != nil {
 		return x, r.src.Fail(p, "record", err)
@@ -140,11 +140,11 @@ func (r *Reader) recordSection(w *window, h *header, p int64) (storage.Section, 
 		x.Messages = 1
 		x.Span(h.time, h.time)
 	case opIndex:
-		x.Messages = int64(h.count)
+		x.Messages = storage.Known(h.count)
 	case opChunkInfo:
 		x.Span(h.start, h.end)
 	case opChunk:
-		x.Raw = int64(h.size)
+		x.Raw = storage.Known(h.size)
 		for _, f := range x.Fields {
 			if f.Key == "compression" {
 				x.Compression = f.Value
@@ -156,19 +156,19 @@ func (r *Reader) recordSection(w *window, h *header, p int64) (storage.Section, 
 }
 
 // chunkSection adds what is known of the messages of the chunk at x.Offset.
-func (r *Reader) chunkSection(x *storage.Section) {
-	i, ok := slices.BinarySearchFunc(r.blocks, x.Offset, func(b block, at int64) int { return cmp.Compare(b.Offset, at) })
+func (r *reader) chunkSection(x *storage.Section) {
+	i, ok := slices.BinarySearchFunc(r.blocks, int64(x.Offset), func(b block, at int64) int { return cmp.Compare(b.Offset, at) })
 	if !ok || r.blocks[i].run {
 		return
 	}
 	b := &r.blocks[i]
-	if x.Messages = b.Messages; b.Timed {
+	if x.Messages = storage.Known(b.Messages); b.Timed {
 		x.Span(b.Start, b.End)
 	}
 }
 
 // listChunks lists the chunks, and runs of records that stand outside of chunks.
-func (r *Reader) listChunks(ctx context.Context, add func(storage.Section) error) error {
+func (r *reader) listChunks(ctx context.Context, add func(storage.Section) error) error {
 	w := r.window()
 	for i := range r.blocks {
 		if err := ctx.Err(); err != nil {
@@ -176,7 +176,7 @@ func (r *Reader) listChunks(ctx context.Context, add func(storage.Section) error
 		}
 		b := &r.blocks[i]
 		x := storage.NewSection(r.src.Path, "records", b.Offset, b.Size)
-		x.Messages = b.Messages
+		x.Messages = storage.Known(b.Messages)
 		if b.Timed {
 			x.Span(b.Start, b.End)
 		}
@@ -209,7 +209,7 @@ func (r *Reader) listChunks(ctx context.Context, add func(storage.Section) error
 }
 
 // listConnections lists the connections, in the order of id.
-func (r *Reader) listConnections(add func(storage.Section) error) error {
+func (r *reader) listConnections(add func(storage.Section) error) error {
 	w := r.window()
 	for _, c := range r.conns.list {
 		x := storage.NewSection(r.src.Path, sectionNames[opConnection], c.at, 0)
@@ -232,7 +232,7 @@ func (r *Reader) listConnections(add func(storage.Section) error) error {
 			x.Add("topic", c.topic.Name)
 			x.Fields = append(x.Fields, c.fields()...)
 		}
-		x.Messages = c.count
+		x.Messages = storage.Known(c.count)
 		if err := add(x); err != nil {
 			return err
 		}
@@ -250,4 +250,4 @@ func (c *connection) fields() (list []storage.Fact) {
 		storage.Fact{Key: "message_definition", Value: fmt.Sprintf("%d bytes", len(c.topic.Schema.Data))})
 }
 
-var _ storage.SectionLister = (*Reader)(nil)
+var _ storage.SectionLister = (*reader)(nil)

@@ -84,7 +84,7 @@ func TestSectionsReferee(t *testing.T) {
 
 // compareTopics compares the topics of a bag of before version 2.0 with the referee's.
 func compareTopics(t *testing.T, path string, want []string) {
-	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	r, err := openReader(context.Background(), path, storage.ReadOptions{})
 	if err != nil {
 		return
 	}
@@ -98,7 +98,7 @@ func compareTopics(t *testing.T, path string, want []string) {
 		for _, f := range s.Fields {
 			fields[f.Key] = f.Value
 		}
-		got[fields["topic"]+" "+fields["type"]+" "+fields["md5sum"]] += s.Messages
+		got[fields["topic"]+" "+fields["type"]+" "+fields["md5sum"]] += int64(s.Messages)
 	}
 	if len(got) != len(want) {
 		t.Errorf("%s: %d topics, and of the referee %d", path, len(got), len(want))
@@ -119,7 +119,7 @@ func compareTopics(t *testing.T, path string, want []string) {
 // damage. It is false for a bag that is refused, as encrypted ones are, and for one without
 // records.
 func compareRecords(t *testing.T, path string, want []string) bool {
-	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	r, err := openReader(context.Background(), path, storage.ReadOptions{})
 	if err != nil {
 		return false
 	}
@@ -150,18 +150,18 @@ func compareRecords(t *testing.T, path string, want []string) bool {
 // ends, but where a chunk is opened or damage is gone over again.
 func checkSections(t *testing.T, path string, size int64) (records, broken int) {
 	t.Helper()
-	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	r, err := openReader(context.Background(), path, storage.ReadOptions{})
 	if err != nil {
 		return 0, 0
 	}
 	defer func() { _ = r.Close() }()
 	at, was := int64(len(versionLine)), storage.Section{}
 	for _, s := range sectionsOf(t, r, storage.SectionRecords) {
-		if s.Offset < 0 || s.Size < 0 || s.Offset+s.Size > size {
+		if s.Offset < 0 || s.Size < 0 || int64(s.Offset)+s.Size > size {
 			t.Errorf("%d bytes: a section is out of the file: %+v", size, s)
 		}
-		inside := was.Kind == "CHUNK" && s.Offset > was.Offset && s.Offset < at
-		if s.Offset != at && !inside && s.Broken == "" && was.Broken == "" {
+		inside := was.Kind == "CHUNK" && s.Offset > was.Offset && int64(s.Offset) < at
+		if int64(s.Offset) != at && !inside && s.Broken == "" && was.Broken == "" {
 			t.Errorf("%d bytes: a section begins at byte %d, and the one before ends at %d: %+v", size, s.Offset, at, s)
 		}
 		if s.Broken != "" {
@@ -171,7 +171,7 @@ func checkSections(t *testing.T, path string, size int64) (records, broken int) 
 			t.Errorf("nothing is reported of %+v", s)
 		}
 		records++
-		at, was = s.Offset+s.Size, s
+		at, was = int64(s.Offset)+s.Size, s
 	}
 	for _, kind := range []storage.SectionKind{storage.SectionChunks, storage.SectionConnections, storage.SectionParts} {
 		sectionsOf(t, r, kind)

@@ -13,7 +13,7 @@ type window struct {
 	size int64
 }
 
-func (r *Reader) window() window { return window{r.src.Window(), r.src.Size} }
+func (r *reader) window() window { return window{r.src.Window(), r.src.Size} }
 
 // header parses the record header at off. Its slices are valid until the next call.
 func (w *window) header(h *header, off int64) error {

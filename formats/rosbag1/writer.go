@@ -23,8 +23,8 @@ import (
 // has more bytes than this.
 const defaultChunk = 768 << 10
 
-// A Writer writes a bag. See storage.Writer for how it may be used.
-type Writer struct {
+// A writer writes a bag. See storage.Writer for how it may be used.
+type writer struct {
 	state     chunked.State
 	path      string      // of the bag
 	out       *iox.Output // nil: it adds to a bag
@@ -37,7 +37,7 @@ type Writer struct {
 	sync      bool
 	copies    bool // chunks may be copied: nothing is asked for that they might not be
 
-	enc    Encryptor         // nil: nothing is encrypted
+	enc    encryptor         // nil: nothing is encrypted
 	fields map[string]string // of the file header, if it is
 
 	conns []outConn
@@ -65,8 +65,8 @@ type outConn struct {
 	slot    int       // its place in chunk.used
 }
 
-// Create starts a bag. See storage.Format.
-func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+// createWriter starts a bag. See storage.Format.
+func createWriter(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 	if o.Append {
 		return appendTo(ctx, path, o)
 	}
@@ -98,11 +98,11 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 }
 
 // newWriter returns a Writer with its options, without a file.
-func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*Writer, error) {
+func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*writer, error) {
 	if err := options.Check(&o); err != nil {
 		return nil, createError(path, "option", err, "")
 	}
-	w := &Writer{path: path, order: usualOrder, codec: compress.None, level: o.Level, threshold: defaultChunk, sync: !o.NoSync}
+	w := &writer{path: path, order: usualOrder, codec: compress.None, level: o.Level, threshold: defaultChunk, sync: !o.NoSync}
 	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
 	w.copies = o.ChunkSize == 0 && o.Level == 0
 	if o.Compression != "" {
@@ -126,7 +126,7 @@ func createError(path, what string, err error, hint string) error {
 }
 
 // fileHeader is the version line and the FILE_HEADER record.
-func (w *Writer) fileHeader(indexPos int64) []byte {
+func (w *writer) fileHeader(indexPos int64) []byte {
 	b := append(make([]byte, 0, len(versionLine)+8+headerSize), versionLine...)
 	at := len(b)
 	b = append(b, 0, 0, 0, 0)
@@ -149,11 +149,11 @@ func (w *Writer) fileHeader(indexPos int64) []byte {
 }
 
 // Identity returns that connections are kept apart. See storage.Writer.
-func (w *Writer) Identity() storage.Identity { return storage.IdentityTopic }
+func (w *writer) Identity() storage.Identity { return storage.IdentityTopic }
 
 // CreateTopic makes a connection. See storage.Writer. Those keys of t.Metadata that
 // can be fields of the connection header become such.
-func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err := w.state.Usable(); err != nil {
 		return 0, err
 	}
@@ -208,20 +208,20 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 }
 
 // fail returns an error about the output.
-func (w *Writer) fail(what string, err error) error { return createError(w.path, what, err, "") }
+func (w *writer) fail(what string, err error) error { return createError(w.path, what, err, "") }
 
 // unsupported returns the error for what a bag cannot hold.
-func (w *Writer) unsupported(format string, args ...any) error {
+func (w *writer) unsupported(format string, args ...any) error {
 	return w.fail(fmt.Sprintf(format, args...), storage.ErrUnsupported)
 }
 
 // refuse stops the writer with that error.
-func (w *Writer) refuse(format string, args ...any) error {
+func (w *writer) refuse(format string, args ...any) error {
 	return w.state.Stop(w.unsupported(format, args...))
 }
 
 // Write adds a message. See storage.Writer.
-func (w *Writer) Write(m *storage.Message) error {
+func (w *writer) Write(m *storage.Message) error {
 	if !w.state.Ready() {
 		return w.state.Usable()
 	}
@@ -263,13 +263,13 @@ func (w *Writer) Write(m *storage.Message) error {
 }
 
 // OnBlock hands full chunks to f. See storage.BlockWriter.
-func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
+func (w *writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
 
 // Checkpoint ends the chunk. See storage.Checkpointer.
-func (w *Writer) Checkpoint() error { return w.Flush() }
+func (w *writer) Checkpoint() error { return w.Flush() }
 
 // Flush ends the chunk. See storage.BlockWriter.
-func (w *Writer) Flush() error {
+func (w *writer) Flush() error {
 	if err := w.state.Usable(); err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (w *Writer) Flush() error {
 }
 
 // Finish writes the index. See storage.Writer.
-func (w *Writer) Finish() (string, error) {
+func (w *writer) Finish() (string, error) {
 	temp := ""
 	if w.old == nil {
 		temp = w.out.Temp()
@@ -294,7 +294,7 @@ func (w *Writer) Finish() (string, error) {
 }
 
 // Commit moves the bag to its name. See storage.Writer.
-func (w *Writer) Commit() error {
+func (w *writer) Commit() error {
 	if w.old != nil {
 		return w.state.Commit(w.Finish, w.commitOld)
 	}
@@ -302,7 +302,7 @@ func (w *Writer) Commit() error {
 }
 
 // finish writes the trailer and the final file header, and closes the file.
-func (w *Writer) finish() error {
+func (w *writer) finish() error {
 	if k := w.cur; k != nil { // not handed out any more: nobody would append it
 		w.state.OnBlock = nil
 		if err := w.Flush(); err != nil {
@@ -344,7 +344,7 @@ func (w *Writer) finish() error {
 }
 
 // appendConnection appends a connection of the trailer.
-func (w *Writer) appendConnection(dst []byte, c *outConn) ([]byte, error) {
+func (w *writer) appendConnection(dst []byte, c *outConn) ([]byte, error) {
 	if w.enc == nil {
 		return append(dst, c.record...), nil
 	}
@@ -359,7 +359,7 @@ func (w *Writer) appendConnection(dst []byte, c *outConn) ([]byte, error) {
 }
 
 // Close removes what was not committed. See storage.Writer.
-func (w *Writer) Close() error {
+func (w *writer) Close() error {
 	w.state.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -378,9 +378,9 @@ func (w *Writer) Close() error {
 const maxChunk = math.MaxUint32
 
 var (
-	_ storage.Writer      = (*Writer)(nil)
-	_ storage.BlockWriter = (*Writer)(nil)
-	_ storage.BlockCopier = (*Writer)(nil)
+	_ storage.Writer      = (*writer)(nil)
+	_ storage.BlockWriter = (*writer)(nil)
+	_ storage.BlockCopier = (*writer)(nil)
 )
 
 // levelHint names the levels that a codec has.

@@ -45,7 +45,7 @@ func testMessages(n int) []storage.Message {
 
 func write(t testing.TB, path string, o storage.WriteOptions, messages []storage.Message) {
 	t.Helper()
-	w, err := Create(context.Background(), path, o)
+	w, err := createWriter(context.Background(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,11 +141,11 @@ func TestOnBlock(t *testing.T) {
 			dir := t.TempDir()
 			o := storage.WriteOptions{Compression: codec, ChunkSize: 700, NoSync: true}
 			write(t, filepath.Join(dir, "plain.bag"), o, messages)
-			sw, err := Create(context.Background(), filepath.Join(dir, "blocks.bag"), o)
+			sw, err := createWriter(context.Background(), filepath.Join(dir, "blocks.bag"), o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := sw.(*Writer)
+			w := sw.(*writer)
 			type job struct {
 				b    storage.PendingBlock
 				done chan error
@@ -216,7 +216,7 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			w, err := Create(context.Background(), filepath.Join(dir, "a.bag"), storage.WriteOptions{})
+			w, err := createWriter(context.Background(), filepath.Join(dir, "a.bag"), storage.WriteOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -241,7 +241,7 @@ func TestRefused(t *testing.T) {
 		})
 	}
 	for _, o := range []storage.WriteOptions{{Compression: "zstd"}, {Compression: "lz4", Level: 10}, {Level: 1}, {Profile: "x"}, {ChunkSize: 1 << 33}} {
-		if _, err := Create(context.Background(), filepath.Join(t.TempDir(), "a.bag"), o); !errors.Is(err, storage.ErrUnsupported) {
+		if _, err := createWriter(context.Background(), filepath.Join(t.TempDir(), "a.bag"), o); !errors.Is(err, storage.ErrUnsupported) {
 			t.Errorf("%+v: error %v", o, err)
 		}
 	}
@@ -250,7 +250,7 @@ func TestRefused(t *testing.T) {
 // TestTopicRefused: a topic that a bag cannot hold costs no other.
 func TestTopicRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.bag")
-	w, err := Create(context.Background(), path, storage.WriteOptions{NoSync: true})
+	w, err := createWriter(context.Background(), path, storage.WriteOptions{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestTopicRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Open(context.Background(), path, storage.ReadOptions{Strict: true})
+	r, err := openReader(context.Background(), path, storage.ReadOptions{Strict: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestTimeEnds(t *testing.T) {
 
 func TestClose(t *testing.T) {
 	dir := t.TempDir()
-	w, err := Create(context.Background(), filepath.Join(dir, "a.bag"), storage.WriteOptions{})
+	w, err := createWriter(context.Background(), filepath.Join(dir, "a.bag"), storage.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestClose(t *testing.T) {
 		t.Error("Commit after Close")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	w, err = Create(ctx, filepath.Join(dir, "a.bag"), storage.WriteOptions{ChunkSize: 1})
+	w, err = createWriter(ctx, filepath.Join(dir, "a.bag"), storage.WriteOptions{ChunkSize: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

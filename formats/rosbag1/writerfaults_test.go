@@ -70,7 +70,7 @@ func TestWriteFaults(t *testing.T) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "a.bag")
 		err := func() (err error) {
-			w, err := Create(context.Background(), path, storage.WriteOptions{ChunkSize: 200, FS: faultFS{iox.OS, &left}})
+			w, err := createWriter(context.Background(), path, storage.WriteOptions{ChunkSize: 200, FS: faultFS{iox.OS, &left}})
 			if err != nil {
 				return err
 			}

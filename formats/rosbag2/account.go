@@ -10,12 +10,12 @@ var uncounted = []string{"truncated", "salvaged", "part", "missing-part", "wal",
 
 // explained reports whether damage is known that explains what else is missing: that is no
 // other damage.
-func (r *Reader) explained() bool {
+func (r *reader) explained() bool {
 	return r.uncounted.Load()
 }
 
 // lose notes what is missing of a block.
-func (r *Reader) lose(i int, l storage.Lost) {
+func (r *reader) lose(i int, l storage.Lost) {
 	if l == (storage.Lost{}) {
 		return
 	}
@@ -25,7 +25,7 @@ func (r *Reader) lose(i int, l storage.Lost) {
 }
 
 // losePart notes that a part cannot be read at all.
-func (r *Reader) losePart(path string) {
+func (r *reader) losePart(path string) {
 	head, size, err := (&part{path: path}).readHead(r.fs)
 	if err != nil {
 		return
@@ -39,7 +39,7 @@ func (r *Reader) losePart(path string) {
 // lostSoFar is what damage has cost, as far as it was met. total is the number of
 // messages that there are by the topics. If metadata.yaml has counted them all,
 // what is missing is known; else it may be more than what was met. r.mu is held.
-func (r *Reader) lostSoFar(total int64) (l storage.Lost) {
+func (r *reader) lostSoFar(total int64) (l storage.Lost) {
 	for _, b := range r.lost {
 		l.Add(b)
 	}

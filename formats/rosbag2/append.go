@@ -7,7 +7,7 @@ import (
 )
 
 // appendTo starts another part of a folder. See ros2bag.Addition.
-func (w *Writer) appendTo(path string, o storage.WriteOptions) (err error) {
+func (w *writer) appendTo(path string, o storage.WriteOptions) (err error) {
 	o.Append = false
 	if err := options.Check(&o); err != nil {
 		return w.fail(path, "option", err)
@@ -17,7 +17,7 @@ func (w *Writer) appendTo(path string, o storage.WriteOptions) (err error) {
 	} else if p.mode != "" {
 		return w.fail(path, "a part that is added, compressed", storage.ErrUnsupported)
 	}
-	if w.add, _, err = db3.NewAddition(w.ctx, path, o, Open); err != nil {
+	if w.add, _, err = db3.NewAddition(w.ctx, path, o, openReader); err != nil {
 		w.add = nil
 		return w.fail(path, "recording to be added to", err)
 	}
@@ -29,7 +29,7 @@ func (w *Writer) appendTo(path string, o storage.WriteOptions) (err error) {
 }
 
 // commitAdded moves the new parts into the folder.
-func (w *Writer) commitAdded() error {
+func (w *writer) commitAdded() error {
 	names := make([]string, len(w.parts))
 	for i, p := range w.parts {
 		names[i] = p.Name
@@ -38,6 +38,6 @@ func (w *Writer) commitAdded() error {
 }
 
 // Topics returns those of the recording that it adds to. See storage.Appender.
-func (w *Writer) Topics() []storage.Topic { return w.add.Topics() }
+func (w *writer) Topics() []storage.Topic { return w.add.Topics() }
 
-var _ storage.Appender = (*Writer)(nil)
+var _ storage.Appender = (*writer)(nil)

@@ -80,7 +80,7 @@ func appendToFile(ctx context.Context, path string, o storage.WriteOptions) (_ s
 
 // growthOptions are how a database grows in place. Its pages move, so the proof reads all of them.
 func growthOptions(fsys storage.FS, noSync bool) inplace.Options {
-	return inplace.Options{Format: formatName, Read: Open, Hint: "make a sound copy first: bagconv recover IN OUT", FS: fsys, NoSync: noSync}
+	return inplace.Options{Format: formatName, Read: openReader, Hint: "make a sound copy first: bagconv recover IN OUT", FS: fsys, NoSync: noSync}
 }
 
 // begin lets the engine have the database.
@@ -294,15 +294,15 @@ func readOldFile(ctx context.Context, fsys storage.FS, path string) (old *oldFil
 	if _, err := fsys.Stat(filepath.Join(filepath.Dir(path), ros2bag.MetadataName)); err == nil {
 		return nil, fmt.Errorf("a part of a folder with %s: add to the folder: %w", ros2bag.MetadataName, storage.ErrUnsupported)
 	}
-	reader, err := openReader(ctx, path, storage.ReadOptions{FS: fsys, Strict: true}, eagerBytes)
+	src, err := openEager(ctx, path, storage.ReadOptions{FS: fsys, Strict: true}, eagerBytes)
 	if storage.IsDamage(err) {
 		return nil, fmt.Errorf("it is damaged (%w): make a sound copy first: bagconv recover IN OUT", err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	r := reader.(*Reader)
+	defer func() { err = errors.Join(err, src.Close()) }()
+	r := src.(*reader)
 	if len(r.parts) != 1 {
 		return nil, fmt.Errorf("%d databases: %w", len(r.parts), storage.ErrUnsupported)
 	}

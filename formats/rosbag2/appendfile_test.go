@@ -50,11 +50,11 @@ func inThree(t *testing.T, path string, o storage.WriteOptions, topics []storage
 	}
 }
 
-func strictly(t *testing.T, path string) *Reader {
+func strictly(t *testing.T, path string) *reader {
 	t.Helper()
-	r, err := Open(context.Background(), path, storage.ReadOptions{Strict: true})
+	r, err := openReader(context.Background(), path, storage.ReadOptions{Strict: true})
 	check(t, err)
-	return r.(*Reader)
+	return r.(*reader)
 }
 
 // TestAppendFile adds to single databases of all profiles.
@@ -271,7 +271,7 @@ func TestAppendFileLocks(t *testing.T) {
 		} else {
 			other.do(t, "begin immediate")
 		}
-		if _, err := Create(context.Background(), path, storage.WriteOptions{Append: true}); !errors.Is(err, storage.ErrLocked) {
+		if _, err := createWriter(context.Background(), path, storage.WriteOptions{Append: true}); !errors.Is(err, storage.ErrLocked) {
 			t.Errorf("wal %t: another process writes: %v", wal, err)
 		}
 		if wal {
@@ -280,7 +280,7 @@ func TestAppendFileLocks(t *testing.T) {
 			continue
 		}
 		other.do(t, "rollback")
-		w, err := Create(context.Background(), path, storage.WriteOptions{Append: true})
+		w, err := createWriter(context.Background(), path, storage.WriteOptions{Append: true})
 		check(t, err)
 		id, err := w.CreateTopic(topics[0])
 		check(t, err)
@@ -313,7 +313,7 @@ func TestAppendFileData(t *testing.T) {
 		if wal, err := os.ReadFile(file + "-wal"); err == nil {
 			check(t, os.WriteFile(path+"-wal", wal, 0o666))
 		}
-		old, err := Open(context.Background(), path, storage.ReadOptions{})
+		old, err := openReader(context.Background(), path, storage.ReadOptions{})
 		if err != nil {
 			continue
 		}
@@ -354,18 +354,18 @@ func TestAppendFileRefused(t *testing.T) {
 		"compression": {Compression: "zstd"}, "segments": {SegmentSize: 1}, "duration": {SegmentDuration: 1}, "chunks": {ChunkSize: 1},
 	} {
 		o.Append = true
-		if _, err := Create(context.Background(), path, o); !errors.Is(err, storage.ErrUnsupported) {
+		if _, err := createWriter(context.Background(), path, o); !errors.Is(err, storage.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	check(t, os.WriteFile(path+"-wal", []byte("something"), 0o666))
-	if _, err := Create(context.Background(), path, storage.WriteOptions{Append: true}); err == nil {
+	if _, err := createWriter(context.Background(), path, storage.WriteOptions{Append: true}); err == nil {
 		t.Error("a log lies beside it")
 	}
 	check(t, os.Remove(path+"-wal"))
 	part := filepath.Join(t.TempDir(), "bag")
 	write(t, part, storage.WriteOptions{}, topics, rows)
-	if _, err := Create(context.Background(), filepath.Join(part, "bag_0.db3"), storage.WriteOptions{Append: true}); !errors.Is(err, storage.ErrUnsupported) {
+	if _, err := createWriter(context.Background(), filepath.Join(part, "bag_0.db3"), storage.WriteOptions{Append: true}); !errors.Is(err, storage.ErrUnsupported) {
 		t.Errorf("a part of a folder: %v", err)
 	}
 }
@@ -435,7 +435,7 @@ func TestAppendFileCost(t *testing.T) {
 	for _, target := range targets {
 		path := filepath.Join(t.TempDir(), "large.db3")
 		fill := func(o storage.WriteOptions, from, size, step int64) {
-			w, err := Create(context.Background(), path, o)
+			w, err := createWriter(context.Background(), path, o)
 			check(t, err)
 			defer w.Close()
 			_, err = w.CreateTopic(sampleTopics()[0])

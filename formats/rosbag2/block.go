@@ -89,7 +89,7 @@ func (c *conn) scanner(heads bool) rowSource {
 }
 
 // ReadBlock reads the rows of block i into b. See storage.BlockReader.
-func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if r.brief {
 		return r.fail(r.path, "", errBrief)
 	}
@@ -132,7 +132,7 @@ const maxGrow = 16 << 20
 // A filler puts the rows of a block into a batch. Until end, the Data of a
 // message has the right length only: Buf may move while it grows.
 type filler struct {
-	r    *Reader
+	r    *reader
 	ctx  context.Context
 	c    *conn
 	b    *storage.Batch

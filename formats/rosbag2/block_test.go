@@ -18,7 +18,7 @@ func readRoute(t *testing.T, path string, plain bool) (rows []row, warnings []st
 	s, err := open(context.Background(), path, storage.ReadOptions{})
 	check(t, err)
 	defer func() { check(t, s.Close()) }()
-	r := s.(*Reader)
+	r := s.(*reader)
 	tables := 0
 	for _, p := range r.parts {
 		if p.table != nil {
@@ -106,7 +106,7 @@ func TestRoutesDeclined(t *testing.T) {
 			s, err := open(context.Background(), path, storage.ReadOptions{})
 			check(t, err)
 			defer s.Close()
-			if got := s.(*Reader).parts[0].table != nil; got != c.table {
+			if got := s.(*reader).parts[0].table != nil; got != c.table {
 				t.Errorf("read page by page: %v", got)
 			}
 		})

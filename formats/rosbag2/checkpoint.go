@@ -12,7 +12,7 @@ import (
 // (salvage.go). Parts that get no more messages are finished, with the topics so far. Parts that
 // are compressed as a whole are refused: what they have so far is no file yet. On a store, nothing is there
 // before the end. See storage.Checkpointer.
-func (w *Writer) Checkpoint() error {
+func (w *writer) Checkpoint() error {
 	if w.err != nil {
 		return w.err
 	}
@@ -33,7 +33,7 @@ type notes struct {
 	pages  []uint32 // of all of them, when the rows of messages are settled
 }
 
-func (w *Writer) checkpoint() error {
+func (w *writer) checkpoint() error {
 	if err := w.settle(false); err != nil {
 		return err
 	}

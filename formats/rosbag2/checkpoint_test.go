@@ -24,9 +24,9 @@ func TestCheckpoint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)
 			o.NoSync = true
-			x, err := Create(t.Context(), path, o)
+			x, err := createWriter(t.Context(), path, o)
 			check(t, err)
-			w := x.(*Writer)
+			w := x.(*writer)
 			var blocks []storage.PendingBlock
 			w.OnBlock(func(b storage.PendingBlock) error { blocks = append(blocks, b); return nil })
 			appendBlocks := func() {
@@ -69,7 +69,7 @@ func TestCheckpoint(t *testing.T) {
 
 // TestCheckpointPacked: a part that cannot be read before its end is refused.
 func TestCheckpointPacked(t *testing.T) {
-	w, err := Create(t.Context(), filepath.Join(t.TempDir(), "bag"), storage.WriteOptions{NoSync: true, Compression: "zstd"})
+	w, err := createWriter(t.Context(), filepath.Join(t.TempDir(), "bag"), storage.WriteOptions{NoSync: true, Compression: "zstd"})
 	check(t, err)
 	defer w.Close()
 	var refused *storage.OptionError
@@ -150,11 +150,11 @@ func TestCheckpointKilled(t *testing.T) {
 // recordUntil writes with checkpoints until there is an error, and returns the rows of before the last
 // checkpoint that was done.
 func recordUntil(t *testing.T, path string, o storage.WriteOptions, topics []storage.Topic) (flushed []storage.Message, err error) {
-	x, err := Create(t.Context(), path, o)
+	x, err := createWriter(t.Context(), path, o)
 	if err != nil {
 		return nil, err
 	}
-	w := x.(*Writer)
+	w := x.(*writer)
 	defer w.Close()
 	var blocks []storage.PendingBlock
 	w.OnBlock(func(b storage.PendingBlock) error { blocks = append(blocks, b); return nil })

@@ -32,7 +32,7 @@ func (t *tally) time(stamp int64) {
 // the topics is the stated total and the number of rowids, and each topic that
 // has messages is one of the database. Anything else is counted row by row,
 // without touching the payloads.
-func (r *Reader) count() error {
+func (r *reader) count() error {
 	for _, p := range r.parts {
 		if err := r.sniffRows(p); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (r *Reader) count() error {
 
 // compareCount reports that metadata.yaml counts other than there are. If that is an
 // estimate, only more than there are rowids is known to be wrong.
-func (r *Reader) compareCount(stated int64) error {
+func (r *reader) compareCount(stated int64) error {
 	total, about := int64(0), ""
 	for i := range r.topics {
 		total += r.topics[i].Messages
@@ -97,7 +97,7 @@ func (r *Reader) compareCount(stated int64) error {
 
 // useCounts takes the counts of metadata.yaml, or of the metadata table of a
 // single file, if they agree with each other and with the rowids.
-func (r *Reader) useCounts() bool {
+func (r *reader) useCounts() bool {
 	m := r.layout.Meta
 	if m == nil {
 		m = r.row
@@ -137,7 +137,7 @@ func (r *Reader) useCounts() bool {
 
 // tally finds the least and greatest time of a part: by its index if the counts
 // are known or may be estimated, else by going over all rows, which counts them too.
-func (r *Reader) tally(p *part, counted bool) (t tally, err error) {
+func (r *reader) tally(p *part, counted bool) (t tally, err error) {
 	if p.salvaged != nil {
 		return p.tallyFound(), nil
 	}
@@ -204,7 +204,7 @@ func (c *conn) tallyIndex() (t tally, err error) {
 }
 
 // tallyRows goes over all rows.
-func (r *Reader) tallyRows(c *conn) (tally, error) {
+func (r *reader) tallyRows(c *conn) (tally, error) {
 	p := c.part
 	t := tally{topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
 	count := make([]int64, len(r.topics))
@@ -246,7 +246,7 @@ func (r *Reader) tallyRows(c *conn) (tally, error) {
 // lookForOrphans looks for messages that the tree does not have, where rowids are
 // missing: a power cut can leave a tree that is sound, and short. A sound database
 // whose messages were deleted has none; it is read once more to see that.
-func (r *Reader) lookForOrphans(c *conn) error {
+func (r *reader) lookForOrphans(c *conn) error {
 	p := c.part
 	if p.rows == p.dense() {
 		return nil

@@ -359,7 +359,7 @@ func TestCancel(t *testing.T) {
 		t.Errorf("ReadNext: %v", err)
 	}
 	check(t, r.Close())
-	w, err := Create(ctx, filepath.Join(t.TempDir(), "x"), storage.WriteOptions{})
+	w, err := createWriter(ctx, filepath.Join(t.TempDir(), "x"), storage.WriteOptions{})
 	if err == nil {
 		if err = w.Commit(); !errors.Is(err, context.Canceled) {
 			t.Errorf("Commit: %v", err)

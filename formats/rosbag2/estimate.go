@@ -29,7 +29,7 @@ var errBrief = errors.New("the recording was opened for Info only: open it witho
 // round the rowids are cut into equal strata, and a window is looked at somewhere in
 // each; how many rounds there are, the disk decides. ok is false if that will not
 // do: the rowids are too far apart, there are few messages, or a page is damaged.
-func (r *Reader) estimate(c *conn, t *tally) (ok bool, err error) {
+func (r *reader) estimate(c *conn, t *tally) (ok bool, err error) {
 	p := c.part
 	n := p.dense()
 	if n <= countedRows {

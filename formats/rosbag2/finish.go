@@ -9,7 +9,7 @@ import (
 )
 
 // finish writes what is known only at the end.
-func (w *Writer) finish() error {
+func (w *writer) finish() error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func insertDefinition(db *sqlite.DB, t *outTopic) error {
 }
 
 // metadata is what metadata.yaml has about all parts, and the metadata table of each one.
-func (w *Writer) metadata(parts ...*outPart) (*ros2bag.Metadata, error) {
+func (w *writer) metadata(parts ...*outPart) (*ros2bag.Metadata, error) {
 	list := make([]ros2bag.Part, len(parts))
 	for i, p := range parts {
 		list[i] = p.Part

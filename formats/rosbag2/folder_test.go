@@ -300,7 +300,7 @@ func TestManyTopics(t *testing.T) {
 // recording. The second one is refused, and the writer goes on without it.
 func TestSecondTopic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bag")
-	w, err := Create(context.Background(), path, storage.WriteOptions{NoSync: true})
+	w, err := createWriter(context.Background(), path, storage.WriteOptions{NoSync: true})
 	check(t, err)
 	topic := sampleTopics()[0]
 	_, err = w.CreateTopic(topic)

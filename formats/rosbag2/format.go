@@ -77,12 +77,12 @@ var Format = &storage.Format{
 	Listing:       &ros2bag.Listing,
 	Stem:          db3.Stem,
 	Identify:      identify,
-	Open:          Open,
-	Reindex:       Reindex,
+	Open:          openReader,
+	Reindex:       reindex,
 	Files:         db3.Files,
 	Whole:         db3.Whole,
 	Join:          db3.Join,
-	Create:        Create,
+	Create:        createWriter,
 	Instead:       instead,
 }
 

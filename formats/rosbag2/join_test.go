@@ -23,7 +23,7 @@ func joinParts(t *testing.T, dir string, o storage.WriteOptions) (parts []string
 			t.Fatal(err)
 		}
 		o.NoSync = true
-		w, err := Create(t.Context(), path, o)
+		w, err := createWriter(t.Context(), path, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func joinParts(t *testing.T, dir string, o storage.WriteOptions) (parts []string
 // readJoined returns the times of a recording.
 func readJoined(t *testing.T, path string) string {
 	t.Helper()
-	r, err := Open(t.Context(), path, storage.ReadOptions{Strict: true})
+	r, err := openReader(t.Context(), path, storage.ReadOptions{Strict: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ var eager = int64(eagerBytes)
 
 // open is Open, where lazily may make a difference.
 func open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
-	return openReader(ctx, path, o, eager)
+	return openEager(ctx, path, o, eager)
 }
 
 // TestLazyBlocks: blocks that are found late are the same, and so is what is reported about

@@ -20,7 +20,7 @@ func TestManyTopics(t *testing.T) {
 	}
 	const topics = 200_000
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "many")
-	w, err := rosbag2.Create(ctx, path, storage.WriteOptions{NoSync: true})
+	w, err := rosbag2.Format.Create(ctx, path, storage.WriteOptions{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestManyTopics(t *testing.T) {
 	if st, err := os.Stat(filepath.Join(path, "metadata.yaml")); err != nil || st.Size() < 64<<20 {
 		t.Fatalf("metadata.yaml: %v, %v", st, err)
 	}
-	r, err := rosbag2.Open(ctx, path, storage.ReadOptions{})
+	r, err := rosbag2.Format.Open(ctx, path, storage.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 // that is small, when the recording has all its topics.
 type outPart struct {
 	ros2bag.Part
-	w    *Writer
+	w    *writer
 	path string // where it is written
 
 	file   storage.File       // nil when it is closed
@@ -41,7 +41,7 @@ type outPart struct {
 }
 
 // addPart begins a part.
-func (w *Writer) addPart() error {
+func (w *writer) addPart() error {
 	p := &outPart{w: w, path: w.out.Temp()}
 	if p.Name = base(w.out.Final()); !w.single {
 		n := len(w.parts)

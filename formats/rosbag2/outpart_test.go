@@ -72,7 +72,7 @@ func TestSegments(t *testing.T) {
 	}
 	for name, o := range map[string]storage.WriteOptions{"x": {SegmentSize: -1}, "y": {SegmentNames: "odd"}, "z.db3": {SegmentSize: 5}} {
 		dir := t.TempDir()
-		if _, err := Create(context.Background(), filepath.Join(dir, name), o); !errors.Is(err, storage.ErrUnsupported) {
+		if _, err := createWriter(context.Background(), filepath.Join(dir, name), o); !errors.Is(err, storage.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if entries, _ := os.ReadDir(dir); len(entries) > 0 {
@@ -85,9 +85,9 @@ func TestSegments(t *testing.T) {
 func writeBlocks(t *testing.T, path string, o storage.WriteOptions, topics []storage.Topic, rows []storage.Message) {
 	t.Helper()
 	o.NoSync = true
-	s, err := Create(context.Background(), path, o)
+	s, err := createWriter(context.Background(), path, o)
 	check(t, err)
-	w := s.(*Writer)
+	w := s.(*writer)
 	blocks := make(chan storage.PendingBlock, 2)
 	done := make(chan error)
 	go func() {
@@ -120,7 +120,7 @@ func TestSegmentFaults(t *testing.T) {
 			dir := t.TempDir()
 			fsys := &faultio.FS{FS: iox.OS, N: n, Fault: fault}
 			err := func() (err error) {
-				w, err := Create(context.Background(), filepath.Join(dir, "bag"), storage.WriteOptions{SegmentSize: 100, FS: fsys})
+				w, err := createWriter(context.Background(), filepath.Join(dir, "bag"), storage.WriteOptions{SegmentSize: 100, FS: fsys})
 				if err != nil {
 					return err
 				}

@@ -31,7 +31,7 @@ func TestStoragePacked(t *testing.T) {
 			if o.Compression == "" && o.Level == 0 && len(o.Values) == 0 {
 				o.Compression, o.Values = "zstd", map[string]string{storage.NameCompressionMode: mode}
 			}
-			return Create(ctx, path, o)
+			return createWriter(ctx, path, o)
 		}
 		t.Run(mode, func(t *testing.T) {
 			storagetest.Run(t, storagetest.Config{
@@ -172,7 +172,7 @@ func TestPackedOptions(t *testing.T) {
 		"levels go to 22":        {"bag", storage.WriteOptions{Compression: "zstd", Level: 23}},
 	} {
 		dir := t.TempDir()
-		if _, err := Create(t.Context(), filepath.Join(dir, c.name), c.o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := createWriter(t.Context(), filepath.Join(dir, c.name), c.o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		if list, _ := os.ReadDir(dir); len(list) > 0 {

@@ -17,7 +17,7 @@ import (
 // the range are looked at, without their payloads. Refused, wrapping
 // storage.ErrUnsupported, are recordings that have a part without such an index, with
 // other columns, or a salvaged one. See storage.Querier.
-func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
+func (r *reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
 		buf := messages.Get().(*[]byte)
 		x := &query{r: r, ctx: ctx, q: q, batch: storage.Batch{Buf: *buf}}
@@ -43,7 +43,7 @@ var messages = sync.Pool{New: func() any { return new([]byte) }}
 
 // A query is one that runs.
 type query struct {
-	r      *Reader
+	r      *reader
 	ctx    context.Context
 	q      storage.Query
 	wanted []bool // index = TopicID
@@ -217,7 +217,7 @@ func (k *cursor) Close() error {
 }
 
 var (
-	_ storage.Querier  = (*Reader)(nil)
+	_ storage.Querier  = (*reader)(nil)
 	_ timeorder.Source = (*query)(nil)
 	_ timeorder.Cursor = (*cursor)(nil)
 )

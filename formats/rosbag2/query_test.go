@@ -175,7 +175,7 @@ func TestQueryAhead(t *testing.T) {
 				break
 			}
 		}
-		if idle := len(r.(*Reader).idle); idle == 0 || idle > maxIdle { // how many there are depends on who was quick
+		if idle := len(r.(*reader).idle); idle == 0 || idle > maxIdle { // how many there are depends on who was quick
 			t.Errorf("%d connections are idle", idle)
 		}
 		check(t, r.Close())

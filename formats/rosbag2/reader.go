@@ -16,9 +16,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Reader reads a recording. ReadBlock, Query and Info are safe for concurrent use;
+// A reader reads a recording. ReadBlock, Query and Info are safe for concurrent use;
 // Blocks is called before them.
-type Reader struct {
+type reader struct {
 	ctx    context.Context
 	fs     storage.FS
 	path   string
@@ -58,10 +58,10 @@ const (
 	maxIdle = 8 // connections that are kept for the next block
 )
 
-// Open opens the recording at path: a folder, or a single database. See
+// openReader opens the recording at path: a folder, or a single database. See
 // storage.Format.
-func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
-	return openReader(ctx, path, o, eagerBytes)
+func openReader(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+	return openEager(ctx, path, o, eagerBytes)
 }
 
 // eagerBytes is up to which size the blocks of a recording are found when it is
@@ -69,9 +69,9 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 // time above that, if only a message or two may be wanted.
 const eagerBytes = 256e6
 
-// openReader finds the blocks of recordings of up to eager bytes.
-func openReader(ctx context.Context, path string, o storage.ReadOptions, eager int64) (storage.Reader, error) {
-	r := &Reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warnings: warnings.Log{Hints: ros2bag.Hints, ByText: true}, lost: map[int]storage.Lost{}}
+// openEager finds the blocks of recordings of up to eager bytes.
+func openEager(ctx context.Context, path string, o storage.ReadOptions, eager int64) (storage.Reader, error) {
+	r := &reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warnings: warnings.Log{Hints: ros2bag.Hints, ByText: true}, lost: map[int]storage.Lost{}}
 	if err := r.open(o, eager); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -79,7 +79,7 @@ func openReader(ctx context.Context, path string, o storage.ReadOptions, eager i
 	return r, nil
 }
 
-func (r *Reader) open(o storage.ReadOptions, eager int64) (err error) {
+func (r *reader) open(o storage.ReadOptions, eager int64) (err error) {
 	if r.layout, err = db3.Find(r.ctx, r.fs, r.path, r.warner("")); err != nil {
 		return r.fail(r.path, "", err)
 	}
@@ -126,7 +126,7 @@ func (r *Reader) open(o storage.ReadOptions, eager int64) (err error) {
 }
 
 // checkAlone reports that a database that was named itself is one of several.
-func (r *Reader) checkAlone() error {
+func (r *reader) checkAlone() error {
 	name, parts := db3.Whole(r.fs, r.path)
 	if name == "" {
 		return nil
@@ -136,7 +136,7 @@ func (r *Reader) checkAlone() error {
 }
 
 // findBlocks cuts the parts into blocks, once.
-func (r *Reader) findBlocks() error {
+func (r *reader) findBlocks() error {
 	if r.brief {
 		return r.fail(r.path, "", errBrief)
 	}
@@ -169,10 +169,10 @@ func (r *Reader) findBlocks() error {
 }
 
 // Info describes the recording. See storage.Reader.
-func (r *Reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+func (r *reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
 
 // newInfo returns what Info does.
-func (r *Reader) newInfo() *storage.Info {
+func (r *reader) newInfo() *storage.Info {
 	info := &storage.Info{
 		Format: formatName, Path: r.path, Size: r.size, Start: r.start, End: r.end,
 		Compression: map[string]int64{}, Metadata: maps.Clone(r.custom), Estimated: r.estimated,
@@ -208,7 +208,7 @@ func (r *Reader) newInfo() *storage.Info {
 }
 
 // Damage returns what was found so far. See storage.Reader.
-func (r *Reader) Damage() (d storage.Damage) {
+func (r *reader) Damage() (d storage.Damage) {
 	total := int64(0)
 	for i := range r.topics {
 		total += r.topics[i].Messages
@@ -221,7 +221,7 @@ func (r *Reader) Damage() (d storage.Damage) {
 }
 
 // Blocks lists the ranges of rows. See storage.BlockReader.
-func (r *Reader) Blocks() ([]storage.Block, error) {
+func (r *reader) Blocks() ([]storage.Block, error) {
 	if err := r.findBlocks(); err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 
 // ReadNext returns the next message, part after part in the order of rows. See
 // storage.Reader.
-func (r *Reader) ReadNext() (*storage.Message, error) {
+func (r *reader) ReadNext() (*storage.Message, error) {
 	if err := r.findBlocks(); err != nil {
 		r.seq.Stop(err)
 	}
@@ -251,7 +251,7 @@ func (r *Reader) ReadNext() (*storage.Message, error) {
 }
 
 // acquire returns a connection to a part.
-func (r *Reader) acquire(p *part) (*conn, error) {
+func (r *reader) acquire(p *part) (*conn, error) {
 	r.mu.Lock()
 	for i, c := range r.idle {
 		if c.part == p {
@@ -269,7 +269,7 @@ func (r *Reader) acquire(p *part) (*conn, error) {
 
 // release puts a connection back, and closes the one that was idle longest
 // when there are too many.
-func (r *Reader) release(c *conn) error {
+func (r *reader) release(c *conn) error {
 	if c.db != nil && c.db.Dead() {
 		return c.close()
 	}
@@ -307,7 +307,7 @@ func (c *conn) retire() error {
 }
 
 // Close frees the files and removes decompressed parts.
-func (r *Reader) Close() error {
+func (r *reader) Close() error {
 	r.mu.Lock()
 	idle := r.idle
 	r.idle = nil
@@ -324,11 +324,11 @@ func (r *Reader) Close() error {
 	return err
 }
 
-func (r *Reader) closed() error { return fmt.Errorf("%s: the reader is closed", r.path) }
+func (r *reader) closed() error { return fmt.Errorf("%s: the reader is closed", r.path) }
 
 // warn keeps a warning, once for each text. Damage is an error when reading is
 // strict. It may be called concurrently.
-func (r *Reader) warn(code string, damage bool, path, format string, args ...any) error {
+func (r *reader) warn(code string, damage bool, path, format string, args ...any) error {
 	msg := fmt.Sprintf(format, args...)
 	if damage && r.strict {
 		return r.fail(path, msg, storage.ErrCorrupt)
@@ -344,14 +344,14 @@ func (r *Reader) warn(code string, damage bool, path, format string, args ...any
 }
 
 // warner binds warn to a file.
-func (r *Reader) warner(path string) ros2bag.Warner {
+func (r *reader) warner(path string) ros2bag.Warner {
 	return func(code string, damage bool, format string, args ...any) error {
 		return r.warn(code, damage, path, format, args...)
 	}
 }
 
 // fail makes err a *storage.Error, unless it is one or is nil.
-func (r *Reader) fail(path, what string, err error) error {
+func (r *reader) fail(path, what string, err error) error {
 	var e *storage.Error
 	if err == nil || errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -363,6 +363,6 @@ func (r *Reader) fail(path, what string, err error) error {
 }
 
 var (
-	_ storage.BlockReader = (*Reader)(nil)
-	_ storage.BlockTimer  = (*Reader)(nil)
+	_ storage.BlockReader = (*reader)(nil)
+	_ storage.BlockTimer  = (*reader)(nil)
 )

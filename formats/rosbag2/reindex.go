@@ -14,34 +14,34 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Reindex writes a missing or wrong metadata.yaml of a folder, and a missing timestamp index of
+// reindex writes a missing or wrong metadata.yaml of a folder, and a missing timestamp index of
 // its databases, or of a single one. See storage.Format.
-func Reindex(ctx context.Context, path string, o storage.ReindexOptions) ([]storage.IndexChange, error) {
+func reindex(ctx context.Context, path string, o storage.ReindexOptions) ([]storage.IndexChange, error) {
 	mended := func(ctx context.Context, fsys storage.FS, path string) (*ros2bag.PartContent, error) {
 		if err := inplace.Mend(path, placeOptions(fsys, o)); err != nil {
 			return nil, err
 		}
 		return describe(ctx, fsys, path)
 	}
-	changes, err := db3.Reindex(ctx, path, o, mended, index, Open)
+	changes, err := db3.Reindex(ctx, path, o, mended, index, openReader)
 	return changes, ros2bag.ReindexError(formatName, path, err)
 }
 
 // placeOptions are how a database is changed in place.
 func placeOptions(fsys storage.FS, o storage.ReindexOptions) inplace.Options {
 	return inplace.Options{
-		Format: formatName, Read: Open, Hint: "bagconv recover IN OUT writes a copy with an index",
+		Format: formatName, Read: openReader, Hint: "bagconv recover IN OUT writes a copy with an index",
 		FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
 	}
 }
 
 // describe returns what a part has. Rows that were never committed are no messages.
 func describe(ctx context.Context, fsys storage.FS, path string) (*ros2bag.PartContent, error) {
-	x, err := Open(ctx, path, storage.ReadOptions{FS: fsys})
+	x, err := openReader(ctx, path, storage.ReadOptions{FS: fsys})
 	if err != nil {
 		return nil, err
 	}
-	r := x.(*Reader)
+	r := x.(*reader)
 	c := &ros2bag.PartContent{Info: r.info}
 	p := r.parts[0]
 	switch {

@@ -81,8 +81,8 @@ func TestReindexFolder(t *testing.T) {
 // checkReindexed reindexes a folder, after a dry run, and compares metadata.yaml.
 func checkReindexed(t *testing.T, name, dir, want string, right bool) {
 	t.Helper()
-	planned, err := Reindex(t.Context(), dir, storage.ReindexOptions{DryRun: true})
-	changes, e := Reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true})
+	planned, err := reindex(t.Context(), dir, storage.ReindexOptions{DryRun: true})
+	changes, e := reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true})
 	if err != nil || e != nil || len(changes) != len(planned) || right != (len(changes) == 0) {
 		t.Errorf("%s: %v, %+v, and %v, %+v", name, err, planned, e, changes)
 		return
@@ -95,7 +95,7 @@ func checkReindexed(t *testing.T, name, dir, want string, right bool) {
 	if got := text(t, dir); got != want {
 		t.Errorf("%s: %s\nwant %s", name, got, want)
 	}
-	if again, err := Reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true}); err != nil || len(again) > 0 {
+	if again, err := reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true}); err != nil || len(again) > 0 {
 		t.Errorf("%s: a second run: %v, %+v", name, err, again)
 	}
 }
@@ -140,7 +140,7 @@ func TestReindexNames(t *testing.T) {
 			checkReindexed(t, name, dir, meta, false)
 			continue
 		}
-		if _, err := Reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true}); err == nil || !strings.Contains(err.Error(), "mixes two recordings") || !strings.Contains(err.Error(), c.refused) {
+		if _, err := reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true}); err == nil || !strings.Contains(err.Error(), "mixes two recordings") || !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := os.Stat(path); err == nil {
@@ -178,7 +178,7 @@ func TestReindexMixed(t *testing.T) {
 			}
 		}
 		was := text(t, dir)
-		if _, err := Reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true}); err == nil || !strings.Contains(err.Error(), c.refused) {
+		if _, err := reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true}); err == nil || !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if text(t, dir) != was {
@@ -230,8 +230,8 @@ func TestReindexTimes(t *testing.T) {
 	if err := os.WriteFile(path, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	planned, err := Reindex(t.Context(), path, storage.ReindexOptions{DryRun: true})
-	changes, e := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
+	planned, err := reindex(t.Context(), path, storage.ReindexOptions{DryRun: true})
+	changes, e := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
 	if err != nil || e != nil || len(changes) != 1 || len(planned) != 1 || changes[0] != planned[0] || !hasTimes(t, path) {
 		t.Errorf("%v, %+v, and %v, %+v", err, planned, e, changes)
 	}
@@ -247,13 +247,13 @@ func TestReindexTimes(t *testing.T) {
 // hasTimes reports whether a database has an index of its times.
 func hasTimes(t testing.TB, path string) bool {
 	t.Helper()
-	r, err := Open(t.Context(), path, storage.ReadOptions{Strict: true})
+	r, err := openReader(t.Context(), path, storage.ReadOptions{Strict: true})
 	if err != nil {
 		t.Error(err)
 		return false
 	}
 	defer r.Close()
-	return r.(*Reader).parts[0].tables.timeIndex
+	return r.(*reader).parts[0].tables.timeIndex
 }
 
 // TestReindexFolderFaults: after a fault at each operation the folder has its old metadata.yaml or
@@ -271,7 +271,7 @@ func TestReindexFolderFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			fsys := &faultio.FS{FS: iox.OS, N: n, Fault: fault, NoSync: true}
-			_, err := Reindex(t.Context(), dir, storage.ReindexOptions{FS: fsys})
+			_, err := reindex(t.Context(), dir, storage.ReindexOptions{FS: fsys})
 			if !fsys.Fired() {
 				if err != nil || n < 20 {
 					t.Fatalf("after %d operations: %v", n, err)
@@ -281,7 +281,7 @@ func TestReindexFolderFaults(t *testing.T) {
 			if got := text(t, dir); got != want && (got != old || err == nil) {
 				t.Fatalf("fault %d, operation %d: %v: %s", fault, n, err, got)
 			}
-			if _, err := Reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true}); err != nil || text(t, dir) != want {
+			if _, err := reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true}); err != nil || text(t, dir) != want {
 				t.Fatalf("fault %d, operation %d: the next run: %v", fault, n, err)
 			}
 		}

@@ -127,10 +127,10 @@ func (b *brokenBag) read(t *testing.T, file []byte, whole []int, what string, na
 	count := make([]int, len(b.rows))
 	wrong := 0
 	var batch storage.Batch
-	list, err := r.(*Reader).Blocks()
+	list, err := r.(*reader).Blocks()
 	check(t, err)
 	for i := range list {
-		check(t, r.(*Reader).ReadBlock(context.Background(), i, &batch))
+		check(t, r.(*reader).ReadBlock(context.Background(), i, &batch))
 		for _, m := range batch.Messages {
 			if m.LogTime < 0 || m.LogTime >= int64(len(b.rows)) {
 				wrong++

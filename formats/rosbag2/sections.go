@@ -16,7 +16,7 @@ import (
 // Sections lists the pages of the databases, the rows of their tables of topics, or the
 // parts. Offsets of pages are those in the database, of one that is compressed as a whole
 // too. There are no chunks. See storage.SectionLister.
-func (r *Reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
+func (r *reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
 	return chunked.Sections(func(add func(storage.Section) error) error {
 		if kind == storage.SectionChunks {
 			return &storage.Error{Format: formatName, Path: r.path, Offset: -1, What: "a database has no chunks: its rows lie in pages", Hint: "bagconv list records lists the pages", Err: storage.ErrUnsupported}
@@ -40,19 +40,19 @@ func (r *Reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Se
 }
 
 // partSection describes a part.
-func (r *Reader) partSection(p *part) storage.Section {
+func (r *reader) partSection(p *part) storage.Section {
 	x := storage.NewSection(p.path, "database", 0, p.bytes)
 	switch {
 	case len(r.parts) == 1:
-		x.Messages = r.info.Messages
+		x.Messages = storage.Known(r.info.Messages)
 	case p.rows > 0 || p.empty:
-		x.Messages = p.rows
+		x.Messages = storage.Known(p.rows)
 	}
 	if p.timed && !p.empty {
 		x.Span(p.least, p.most)
 	}
 	if p.temp != nil {
-		x.Compression, x.Raw = compress.Zstd.Name(), p.size
+		x.Compression, x.Raw = compress.Zstd.Name(), storage.Known(p.size)
 	}
 	x.Add("schema", strconv.Itoa(p.tables.schema))
 	x.Add("page_size", strconv.Itoa(p.head.Page))
@@ -77,11 +77,11 @@ func (r *Reader) partSection(p *part) storage.Section {
 }
 
 // listTopics lists the rows of the table of topics.
-func (r *Reader) listTopics(p *part, add func(storage.Section) error) error {
+func (r *reader) listTopics(p *part, add func(storage.Section) error) error {
 	for _, t := range p.topics {
 		x := storage.NewSection(p.path, "topic", -1, 0)
 		if id, ok := p.ids.get(t.id); ok && len(r.parts) == 1 {
-			x.Messages = r.topics[id].Messages
+			x.Messages = storage.Known(r.topics[id].Messages)
 		}
 		x.Add("id", strconv.FormatInt(t.id, 10))
 		x.Add("name", t.name)
@@ -104,7 +104,7 @@ func (r *Reader) listTopics(p *part, add func(storage.Section) error) error {
 }
 
 // listPages lists the pages of a part.
-func (r *Reader) listPages(ctx context.Context, p *part, add func(storage.Section) error) (err error) {
+func (r *reader) listPages(ctx context.Context, p *part, add func(storage.Section) error) (err error) {
 	size := p.size
 	if p.overlay != nil {
 		size = p.total
@@ -134,7 +134,7 @@ func (r *Reader) listPages(ctx context.Context, p *part, add func(storage.Sectio
 			x.Add("cells", strconv.Itoa(q.Cells))
 		}
 		if q.Object == "messages" && q.Kind == sqlitefile.PageLeaf && q.Cells >= 0 {
-			x.Messages = int64(q.Cells)
+			x.Messages = storage.Known(q.Cells)
 		}
 		if err := add(x); err != nil {
 			return err
@@ -148,4 +148,4 @@ func (r *Reader) listPages(ctx context.Context, p *part, add func(storage.Sectio
 	return nil
 }
 
-var _ storage.SectionLister = (*Reader)(nil)
+var _ storage.SectionLister = (*reader)(nil)

@@ -14,7 +14,7 @@ import (
 // sectionsOf lists the sections of a kind of a recording.
 func sectionsOf(t *testing.T, path string, kind storage.SectionKind) (list []storage.Section, err error) {
 	t.Helper()
-	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	r, err := openReader(context.Background(), path, storage.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -39,19 +39,19 @@ func TestSections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages := int64(0)
+	messages := storage.Known(0)
 	pages, err := sectionsOf(t, path, storage.SectionRecords)
 	if err != nil || len(pages) != len(b)/4096 {
 		t.Fatal(len(pages), err)
 	}
 	for i, p := range pages {
-		if p.Offset != int64(i)*4096 || p.Size != 4096 || p.Broken != "" || p.Kind == "" {
+		if p.Offset != storage.Known(i)*4096 || p.Size != 4096 || p.Broken != "" || p.Kind == "" {
 			t.Errorf("%+v", p)
 		}
 		messages += max(0, p.Messages)
 	}
 	parts, err := sectionsOf(t, path, storage.SectionParts)
-	if err != nil || len(parts) != 1 || parts[0].Messages != int64(len(rows)) || messages != parts[0].Messages {
+	if err != nil || len(parts) != 1 || parts[0].Messages != storage.Known(len(rows)) || messages != parts[0].Messages {
 		t.Errorf("%d messages in pages, parts %+v, %v", messages, parts, err)
 	}
 	topics, err := sectionsOf(t, path, storage.SectionConnections)
@@ -73,7 +73,7 @@ func TestSections(t *testing.T) {
 			at := int64(0)
 			list, _ := sectionsOf(t, lone, storage.SectionRecords)
 			for _, p := range list {
-				if p.Offset != at {
+				if int64(p.Offset) != at {
 					t.Errorf("%d bytes: %+v stands at byte %d", len(damaged), p, at)
 				}
 				if at += p.Size; p.Broken != "" {

@@ -12,7 +12,7 @@ import (
 
 // Order is by parts or by blocks: the times of a database are known as a whole, and those of its ranges of rows
 // if opening has gone over all rows. See storage.BlockReader.
-func (r *Reader) Order() storage.Order {
+func (r *reader) Order() storage.Order {
 	order := storage.OrderBlocks
 	for _, p := range r.parts {
 		switch {
@@ -28,7 +28,7 @@ func (r *Reader) Order() storage.Order {
 
 // BlockTimes reads the index of timestamps, or the rows without their data. See
 // storage.BlockTimer.
-func (r *Reader) BlockTimes(ctx context.Context, _, _ int64) ([]storage.Block, error) {
+func (r *reader) BlockTimes(ctx context.Context, _, _ int64) ([]storage.Block, error) {
 	if err := r.findBlocks(); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (r *Reader) BlockTimes(ctx context.Context, _, _ int64) ([]storage.Block, e
 }
 
 // findSpans finds the times of the blocks of a part.
-func (r *Reader) findSpans(ctx context.Context, p *part) error {
+func (r *reader) findSpans(ctx context.Context, p *part) error {
 	if p.salvaged != nil {
 		return errNoTimes
 	}

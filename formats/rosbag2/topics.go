@@ -17,7 +17,7 @@ type topicKey struct{ name, typ, format string }
 
 // joinTopics numbers the topics of all parts, in the order in which they come,
 // and fills in what the tables, metadata.yaml and custom_data have about them.
-func (r *Reader) joinTopics() error {
+func (r *reader) joinTopics() error {
 	r.index = map[topicKey]storage.TopicID{}
 	cache := ros2bag.QoSCache{}
 	for _, p := range r.parts {
@@ -60,7 +60,7 @@ func (r *Reader) joinTopics() error {
 }
 
 // describe fills in the schema and the type hash.
-func (r *Reader) describe(t *storage.Topic, p *part, row *topicRow) error {
+func (r *reader) describe(t *storage.Topic, p *part, row *topicRow) error {
 	def, ok := p.defs[row.typ]
 	if !ok {
 		def = p.defs[definitionType(row.typ)]
@@ -105,7 +105,7 @@ func definitionType(typ string) string {
 }
 
 // useCustom returns to topics what KeepTopic kept of them.
-func (r *Reader) useCustom() error {
+func (r *reader) useCustom() error {
 	value, ok := r.custom[ros2bag.CustomKey]
 	if !ok {
 		return nil
@@ -126,7 +126,7 @@ func (r *Reader) useCustom() error {
 
 // useMetadata adds what only metadata.yaml knows. The tables win if both
 // speak: they lie with the messages.
-func (r *Reader) useMetadata() error {
+func (r *reader) useMetadata() error {
 	custom := map[string]string{}
 	for _, p := range r.parts {
 		if p.distro != "" {
@@ -199,7 +199,7 @@ func (r *Reader) useMetadata() error {
 	return nil
 }
 
-func (r *Reader) addCustom(to map[string]string, m *ros2bag.Metadata) {
+func (r *reader) addCustom(to map[string]string, m *ros2bag.Metadata) {
 	maps.Copy(to, m.Custom)
 	if m.Distro != "" {
 		to[storage.MetaDistro] = m.Distro
@@ -208,7 +208,7 @@ func (r *Reader) addCustom(to map[string]string, m *ros2bag.Metadata) {
 
 // nameUnknown makes a topic of each id of a part that no row of topics has, so that
 // its messages are not lost.
-func (r *Reader) nameUnknown(p *part, unknown map[int64]int64) error {
+func (r *reader) nameUnknown(p *part, unknown map[int64]int64) error {
 	if len(unknown) == 0 {
 		return nil
 	}

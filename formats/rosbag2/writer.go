@@ -15,9 +15,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Writer writes one recording: a folder with one part or, if it is cut into
+// A writer writes one recording: a folder with one part or, if it is cut into
 // segments, several; or a single file.
-type Writer struct {
+type writer struct {
 	ctx      context.Context
 	fs       storage.FS
 	out      *iox.Output
@@ -55,9 +55,9 @@ type outTopic struct {
 // make small recordings ten times as big; see docs/benchmarks/sqlite.md.
 const pageSize = 4096
 
-// Create starts a recording at path: a folder, or one file if the name ends
+// createWriter starts a recording at path: a folder, or one file if the name ends
 // in .db3. See storage.Format.
-func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+func createWriter(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 	if o.Append {
 		if st, err := iox.FS(o.FS).Stat(path); err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 			return appendToFile(ctx, path, o)
 		}
 	}
-	w := &Writer{
+	w := &writer{
 		path: path, ctx: ctx, fs: iox.FS(o.FS), single: strings.HasSuffix(path, db3.Ext), sync: !o.NoSync, memory: o.Memory,
 		options: maps.Clone(o.Metadata), index: map[topicKey]storage.TopicID{},
 		size: o.SegmentSize, duration: o.SegmentDuration,
@@ -76,7 +76,7 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 	return w, nil
 }
 
-func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
+func (w *writer) create(path string, o storage.WriteOptions) (err error) {
 	if o.Append {
 		return w.appendTo(path, o)
 	}
@@ -112,13 +112,13 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 }
 
 // Identity returns that readers know topics by name, type and encoding. See storage.Writer.
-func (w *Writer) Identity() storage.Identity { return storage.IdentityType }
+func (w *writer) Identity() storage.Identity { return storage.IdentityType }
 
 // CreateTopic adds a row to topics. The same name with another type or encoding
 // is a topic of its own. Readers cannot distinguish two of the same name, type and
 // encoding, so the second is refused with storage.ErrUnsupported. See
 // storage.Writer.
-func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
@@ -145,7 +145,7 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 const rowOverhead = 64
 
 // Write adds a row to messages. See storage.Writer.
-func (w *Writer) Write(m *storage.Message) error {
+func (w *writer) Write(m *storage.Message) error {
 	if w.err != nil {
 		return w.err
 	}
@@ -180,7 +180,7 @@ func tooLarge(size int, topic string) error {
 }
 
 // full reports whether a message would make a part larger or longer than a segment.
-func (w *Writer) full(p *outPart, m *storage.Message) bool {
+func (w *writer) full(p *outPart, m *storage.Message) bool {
 	if w.size > 0 && p.bytes+int64(len(m.Data)) > w.size {
 		return true
 	}
@@ -189,7 +189,7 @@ func (w *Writer) full(p *outPart, m *storage.Message) bool {
 
 // cut ends the rows of a part and begins the next one. Pages of the old part may
 // still be on their way to its file while the new one is filled.
-func (w *Writer) cut(p *outPart) error {
+func (w *writer) cut(p *outPart) error {
 	if w.live {
 		if err := p.checkpoint(); err != nil {
 			return err
@@ -206,7 +206,7 @@ func (w *Writer) cut(p *outPart) error {
 
 // settle finishes the rows of all parts whose pages are written, of all of them
 // if all is set.
-func (w *Writer) settle(all bool) error {
+func (w *writer) settle(all bool) error {
 	for _, p := range w.parts {
 		if p.loader == nil || !all && !p.settled() {
 			continue
@@ -219,14 +219,14 @@ func (w *Writer) settle(all bool) error {
 }
 
 // OnBlock has the pages of messages handed to f. See storage.BlockWriter.
-func (w *Writer) OnBlock(f func(storage.PendingBlock) error) {
+func (w *writer) OnBlock(f func(storage.PendingBlock) error) {
 	w.hand = f
 	w.parts[len(w.parts)-1].handOut()
 }
 
 // Flush ends the rows and hands out the last pages, those of the index too. See
 // storage.BlockWriter.
-func (w *Writer) Flush() error {
+func (w *writer) Flush() error {
 	if w.err != nil {
 		return w.err
 	}
@@ -235,7 +235,7 @@ func (w *Writer) Flush() error {
 }
 
 // Finish finishes the database and writes metadata.yaml. See storage.Writer.
-func (w *Writer) Finish() (string, error) {
+func (w *writer) Finish() (string, error) {
 	if w.err == nil {
 		_ = w.keep(w.finish())
 	}
@@ -251,7 +251,7 @@ func (w *Writer) Finish() (string, error) {
 }
 
 // Commit moves the recording to its name. See storage.Writer.
-func (w *Writer) Commit() error {
+func (w *writer) Commit() error {
 	if !w.finished {
 		if _, err := w.Finish(); err != nil {
 			return err
@@ -270,7 +270,7 @@ func (w *Writer) Commit() error {
 }
 
 // Close removes what was not committed. See storage.Writer.
-func (w *Writer) Close() error {
+func (w *writer) Close() error {
 	w.finished = false
 	if w.err == nil {
 		w.err = errEnded
@@ -289,14 +289,14 @@ func (w *Writer) Close() error {
 var errEnded = errors.New("the recording is closed")
 
 // keep makes err the error of all further calls.
-func (w *Writer) keep(err error) error {
+func (w *writer) keep(err error) error {
 	if err != nil && w.err == nil {
 		w.err = w.wrap("", err)
 	}
 	return w.err
 }
 
-func (w *Writer) wrap(what string, err error) error {
+func (w *writer) wrap(what string, err error) error {
 	var e *storage.Error
 	if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -304,12 +304,12 @@ func (w *Writer) wrap(what string, err error) error {
 	return w.fail(w.path, what, err)
 }
 
-func (w *Writer) fail(path, what string, err error) *storage.Error {
+func (w *writer) fail(path, what string, err error) *storage.Error {
 	return &storage.Error{Format: formatName, Path: path, Offset: -1, What: what, Err: err}
 }
 
 var (
-	_ storage.Writer       = (*Writer)(nil)
-	_ storage.BlockWriter  = (*Writer)(nil)
-	_ storage.Checkpointer = (*Writer)(nil)
+	_ storage.Writer       = (*writer)(nil)
+	_ storage.BlockWriter  = (*writer)(nil)
+	_ storage.Checkpointer = (*writer)(nil)
 )

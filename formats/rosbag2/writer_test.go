@@ -33,7 +33,7 @@ func sampleTopics() []storage.Topic {
 	return []storage.Topic{
 		{Name: "/chatter", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: text, QoS: []storage.QoS{qos, {}},
 			Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_" + strings.Repeat("ab", 32), storage.MetaCallerID: "/talker",
-				storage.MetaLatching: "1", storage.MetaMD5Sum: strings.Repeat("0f", 16), storage.MetaROS1Type: "std_msgs/String", "own": "a\nb: \"c\" ü"}},
+				storage.MetaLatching: "1", storage.MetaMD5Sum: strings.Repeat("0f", 16), "ros1_type": "std_msgs/String", "own": "a\nb: \"c\" ü"}},
 		{Name: "/chatter", Type: "std_msgs/msg/Int8", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 data\n")},
 			Metadata: map[string]string{storage.MetaCallerIDs: "/a,/b"}},
 		{Name: "/again", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data # other text\n")},
@@ -70,7 +70,7 @@ func sampleRows() []storage.Message {
 func write(t testing.TB, path string, o storage.WriteOptions, topics []storage.Topic, rows []storage.Message) {
 	t.Helper()
 	o.NoSync = true
-	w, err := Create(context.Background(), path, o)
+	w, err := createWriter(context.Background(), path, o)
 	check(t, err)
 	for i, topic := range topics {
 		id, err := w.CreateTopic(topic)
@@ -246,18 +246,18 @@ func TestWriteSameBytes(t *testing.T) {
 
 func TestCreateRefuses(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
-	if _, err := Create(ctx, filepath.Join(dir, "x"), storage.WriteOptions{Profile: "melodic"}); !errors.Is(err, storage.ErrUnsupported) {
+	if _, err := createWriter(ctx, filepath.Join(dir, "x"), storage.WriteOptions{Profile: "melodic"}); !errors.Is(err, storage.ErrUnsupported) {
 		t.Errorf("unknown profile: %v", err)
 	}
-	if _, err := Create(ctx, filepath.Join(dir, "x"), storage.WriteOptions{Compression: "lz4"}); !errors.Is(err, storage.ErrUnsupported) {
+	if _, err := createWriter(ctx, filepath.Join(dir, "x"), storage.WriteOptions{Compression: "lz4"}); !errors.Is(err, storage.ErrUnsupported) {
 		t.Errorf("unknown compression: %v", err)
 	}
 	write(t, filepath.Join(dir, "x"), storage.WriteOptions{}, nil, nil)
-	if _, err := Create(ctx, filepath.Join(dir, "x"), storage.WriteOptions{}); !errors.Is(err, fs.ErrExist) {
+	if _, err := createWriter(ctx, filepath.Join(dir, "x"), storage.WriteOptions{}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("existing output: %v", err)
 	}
 	write(t, filepath.Join(dir, "x"), storage.WriteOptions{Overwrite: true}, sampleTopics(), nil)
-	w, err := Create(ctx, filepath.Join(dir, "y"), storage.WriteOptions{})
+	w, err := createWriter(ctx, filepath.Join(dir, "y"), storage.WriteOptions{})
 	check(t, err)
 	if err := w.Write(&storage.Message{Topic: 3}); err == nil {
 		t.Error("a message without a topic was taken")
@@ -302,7 +302,7 @@ func TestManyRows(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.db3")
 	fsys := &namesFS{FS: iox.OS}
-	w, err := Create(context.Background(), path, storage.WriteOptions{NoSync: true, FS: fsys})
+	w, err := createWriter(context.Background(), path, storage.WriteOptions{NoSync: true, FS: fsys})
 	check(t, err)
 	topic, err := w.CreateTopic(sampleTopics()[0])
 	check(t, err)

@@ -12,7 +12,7 @@ import (
 )
 
 // sniffRows finds out whether the rows of a part are compressed one by one.
-func (r *Reader) sniffRows(p *part) error {
+func (r *reader) sniffRows(p *part) error {
 	stated := r.layout.Meta != nil && r.layout.Meta.Mode == "MESSAGE" && r.layout.Meta.Compression == "zstd"
 	p.sniffRows = true
 	for i := range p.topics {
@@ -48,7 +48,7 @@ func (r *Reader) sniffRows(p *part) error {
 }
 
 // firstRow looks whether the first row is compressed. Damage is for reading to report.
-func (r *Reader) firstRow(c *conn) (err error) {
+func (r *reader) firstRow(c *conn) (err error) {
 	p := c.part
 	stop := errors.New("the first row is enough")
 	look := func(row *sqlitefile.Row) error {

@@ -20,7 +20,7 @@ func packed(t *testing.T, n int) []byte {
 }
 
 // openRows opens a recording of rows with the given data.
-func openRows(t *testing.T, rows ...[]byte) *Reader {
+func openRows(t *testing.T, rows ...[]byte) *reader {
 	t.Helper()
 	messages := make([]storage.Message, len(rows))
 	for i := range rows {
@@ -31,7 +31,7 @@ func openRows(t *testing.T, rows ...[]byte) *Reader {
 	r, err := open(t.Context(), path, storage.ReadOptions{})
 	check(t, err)
 	t.Cleanup(func() { check(t, r.Close()) })
-	return r.(*Reader)
+	return r.(*reader)
 }
 
 // TestZstdBlocks: blocks of compressed rows are cut by what the rows become, which the

@@ -56,6 +56,11 @@ bool ReadFrame(Frame& f, bool& broken) {
   return !broken;
 }
 
+// Describes reports whether a frame is no message: bagconv cat --definitions writes some that describe topics.
+bool Describes(const Frame& f) {
+  return f.encoding == "stamp" || f.encoding == "recording" || f.encoding.compare(0, 11, "definition/") == 0;
+}
+
 // Print prints a frame as a message of type T, as a line of bagconv cat. It returns false if the
 // message is not of that type.
 template <class T>
@@ -94,6 +99,7 @@ int main() {
   bool broken = false;
   int failed = 0;
   while (ReadFrame(frame, broken)) {
+    if (Describes(frame)) continue;
     if (PrintAny(frame, error)) continue;
     std::fprintf(stderr, "%s at %lld: %s\n", frame.topic.c_str(), static_cast<long long>(frame.time), error.c_str());
     failed = 1;

@@ -389,6 +389,9 @@ func (g *Guard) notOf(f *storage.Format, dir string, entries []os.DirEntry) stri
 		return entries[0].Name()
 	}
 	belongs := map[string]bool{}
+	for _, path := range files.Folders {
+		belongs[filepath.Clean(path)] = true
+	}
 	for _, path := range files.Beside {
 		belongs[filepath.Clean(path)] = true
 	}
@@ -398,9 +401,26 @@ func (g *Guard) notOf(f *storage.Format, dir string, entries []os.DirEntry) stri
 		}
 		belongs[filepath.Clean(path)] = f.Claims(g.fs, path)
 	}
+	if files.Guessed {
+		return entries[0].Name()
+	}
+	return g.stranger(dir, entries, belongs)
+}
+
+// stranger returns the first entry of a folder that does not belong to a recording, also in folders that do; "" if all do.
+func (g *Guard) stranger(dir string, entries []os.DirEntry, belongs map[string]bool) string {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if !belongs[path] || !e.Type().IsRegular() || files.Guessed {
+		switch {
+		case belongs[path] && e.IsDir():
+			below, err := g.fs.ReadDir(path)
+			if err != nil {
+				return e.Name()
+			}
+			if name := g.stranger(path, below, belongs); name != "" {
+				return filepath.Join(e.Name(), name)
+			}
+		case !belongs[path] || !e.Type().IsRegular():
 			return e.Name()
 		}
 	}

@@ -59,6 +59,20 @@ func Path(fsys storage.FS, path string, formats *storage.Registry) Finding {
 	return content(path, head[:n], int64(n) == st.Size(), formats)
 }
 
+// Detect finds the format of a recording by its content, as storage.Registry does. If none claims it, the error says
+// what stands at the path, and the next step.
+func Detect(formats *storage.Registry, fsys storage.FS, path string) (*storage.Format, error) {
+	f, err := formats.DetectIn(fsys, path)
+	if !errors.Is(err, storage.ErrUnknownFormat) {
+		return f, err
+	}
+	found := Path(fsys, path, formats)
+	if found.What == storage.ErrUnknownFormat.Error() {
+		found.What = ""
+	}
+	return nil, &storage.Error{Path: path, Offset: -1, What: found.What, Hint: found.Hint, Err: storage.ErrUnknownFormat}
+}
+
 // failure explains an error of the file system.
 func failure(fsys storage.FS, path string, err error) Finding {
 	if trimmed := strings.TrimRight(path, string(filepath.Separator)); trimmed != path {
@@ -172,6 +186,8 @@ func folder(fsys storage.FS, path string, formats *storage.Registry) Finding {
 	for _, f := range formats.Known() {
 		switch names := files[f]; {
 		case len(names) == 0:
+		case f.Open == nil && f.Create != nil:
+			return Finding{fmt.Sprintf("a folder with tables (%s), not a recording", f.Name), "bagconv writes tables and does not read them"}
 		case f.Open == nil:
 			return Finding{What: fmt.Sprintf("a folder with %s files, and %s is not supported yet", f.Help, f.Help)}
 		default:

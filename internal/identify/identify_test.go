@@ -2,12 +2,15 @@ package identify
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/storage"
 )
 
 func cyberHead(typ byte, size byte) []byte {
@@ -55,6 +58,13 @@ func TestContent(t *testing.T) {
 			f := Path(nil, path, all.Registry())
 			if !strings.Contains(f.What, c.what) || !strings.Contains(f.Hint, c.hint) {
 				t.Errorf("got %q, %q; want %q, %q", f.What, f.Hint, c.what, c.hint)
+			}
+			found, err := Detect(all.Registry(), nil, path)
+			if (found != nil) != (name == "cyber" || name == "database") {
+				t.Fatal(name, err)
+			}
+			if text := fmt.Sprint(err); found == nil && (!errors.Is(err, storage.ErrUnknownFormat) || !strings.Contains(text, c.what) || !strings.Contains(text, c.hint) || strings.Count(text, "not a recording of any") > 1) {
+				t.Error(err)
 			}
 		})
 	}

@@ -293,7 +293,7 @@ func Audit(ctx context.Context, path string, o Options) (err error) {
 	for _, w := range r.Damage().Warnings {
 		if slices.Contains(o.Indexes, w.Code) {
 			return &storage.Error{
-				Format: o.Format, Path: path, Offset: w.Offset, Hint: o.Hint, Err: storage.ErrUnsupported,
+				Format: o.Format, Path: path, Offset: int64(w.Offset), Hint: o.Hint, Err: storage.ErrUnsupported,
 				What: "an index is wrong that cannot be written in place (" + w.Message + ")",
 			}
 		}

@@ -102,3 +102,29 @@ func Expected[T any](t testing.TB, path string) map[string]T {
 	}
 	return out
 }
+
+// Recordings lists the recordings that claims knows, damaged ones too: those of ours, and with BAGCONV_EXHAUSTIVE=1 of all
+// roots. What is in a folder that is a recording is not listed.
+func Recordings(t testing.TB, claims func(path string) bool) (paths []string) {
+	t.Helper()
+	roots := []string{Ours(t)}
+	if os.Getenv("BAGCONV_EXHAUSTIVE") != "" {
+		roots = Roots(t)
+	}
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+			if err != nil || !claims(path) {
+				return err
+			}
+			paths = append(paths, path)
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return paths
+}

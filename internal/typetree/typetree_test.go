@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
 // TestDefinitions: the text of every type is one that our parsers read, and has

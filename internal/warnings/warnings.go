@@ -50,7 +50,7 @@ type Log struct {
 
 type warningKey struct {
 	path, code, text string
-	offset           int64
+	offset           storage.Known
 }
 
 // Add keeps a warning about a file, and adds what was lost there: once for a

@@ -13,7 +13,7 @@ func TestLog(t *testing.T) {
 	var l Log
 	for range 2 {
 		for i := int64(Max + 10); i >= 0; i-- {
-			l.Add("", storage.Warning{Code: "gap", Offset: i, Damage: i == 2}, storage.Lost{Bytes: 1, Blocks: 2, Messages: 3})
+			l.Add("", storage.Warning{Code: "gap", Offset: storage.Known(i), Damage: i == 2}, storage.Lost{Bytes: 1, Blocks: 2, Messages: 3})
 		}
 	}
 	list, lost := l.Report()
@@ -25,7 +25,7 @@ func TestLog(t *testing.T) {
 	}
 	var harmless Log
 	for i := range int64(Max + 1) {
-		harmless.Add("", storage.Warning{Code: "gap", Offset: i}, storage.Lost{})
+		harmless.Add("", storage.Warning{Code: "gap", Offset: storage.Known(i)}, storage.Lost{})
 	}
 	if list, _ := harmless.Report(); len(list) != Max+1 || list[0].Code != "more" || list[0].Damage {
 		t.Errorf("nothing is damaged: %v", list[0])
@@ -56,7 +56,7 @@ func TestHints(t *testing.T) {
 		{"part", "", true, "copy it"}, {"gap", "", false, SoundCopy}, {"gap", "", true, "saves what is left"},
 		{"other", "", false, ""}, {"other", "", true, "saves what is left"}, {"part", "its own", false, "its own"},
 	} {
-		l.Add("", storage.Warning{Code: c.code, Hint: c.hint, Offset: int64(i), Damage: c.damage}, storage.Lost{})
+		l.Add("", storage.Warning{Code: c.code, Hint: c.hint, Offset: storage.Known(i), Damage: c.damage}, storage.Lost{})
 		list, _ := l.Report()
 		if got := list[i].Hint; !strings.Contains(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%+v: %q", c, got)

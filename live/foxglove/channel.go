@@ -25,9 +25,6 @@ type channelOut struct {
 	id          uint32
 	text        []byte // its JSON
 	subscribers int
-	topic       string
-	heard       bool                         // it has or had a subscriber
-	early       int64                        // messages that were sent before that, and that no later subscriber gets
 	last        map[storage.TopicID]*payload // of latched publishers, for new subscribers
 }
 
@@ -40,16 +37,28 @@ type payload struct {
 
 func (d *payload) size() int64 { return int64(len(d.data)) + itemMemory }
 
-// channel returns the channel of a topic; viewers learn of a new one.
-func (p *Player) channel(t *storage.Topic) *channelOut {
-	c := channel{Topic: t.Name, Encoding: t.Encoding, SchemaName: t.Type, SchemaEncoding: t.Schema.Encoding, Schema: string(t.Schema.Data), Metadata: maps.Clone(t.Metadata)}
-	for _, key := range []string{storage.MetaCallerID, storage.MetaCallerIDs} {
-		delete(c.Metadata, key) // other publishers may join the channel
-	}
+// channelOf returns what the protocol has of a topic, without its number and metadata.
+func channelOf(t *storage.Topic) channel {
+	c := channel{Topic: t.Name, Encoding: t.Encoding, SchemaName: t.Type, SchemaEncoding: t.Schema.Encoding, Schema: string(t.Schema.Data)}
 	if t.Schema.Encoding == "protobuf" || t.Schema.Encoding == "flatbuffer" {
 		c.Schema = base64.StdEncoding.EncodeToString(t.Schema.Data)
 	}
-	key := strings.Join([]string{c.Topic, c.Encoding, c.SchemaName, c.SchemaEncoding, c.Schema}, "\x00")
+	return c
+}
+
+// key tells apart channels that differ in their messages.
+func (c *channel) key() string {
+	return strings.Join([]string{c.Topic, c.Encoding, c.SchemaName, c.SchemaEncoding, c.Schema}, "\x00")
+}
+
+// channel returns the channel of a topic; viewers learn of a new one.
+func (p *Player) channel(t *storage.Topic) *channelOut {
+	c := channelOf(t)
+	c.Metadata = maps.Clone(t.Metadata)
+	for _, key := range []string{storage.MetaCallerID, storage.MetaCallerIDs} {
+		delete(c.Metadata, key) // other publishers may join the channel
+	}
+	key := c.key()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if out := p.byKey[key]; out != nil {
@@ -57,7 +66,7 @@ func (p *Player) channel(t *storage.Topic) *channelOut {
 	}
 	c.ID = uint64(len(p.channels) + 1)
 	text, _ := json.Marshal(c) // of numbers and text
-	out := &channelOut{id: uint32(c.ID), text: text, topic: c.Topic}
+	out := &channelOut{id: uint32(c.ID), text: text}
 	p.channels, p.byKey[key], p.list = append(p.channels, out), out, nil
 	advertise := advertisement([]*channelOut{out})
 	for v := range p.viewers {
@@ -84,9 +93,6 @@ func (p *Player) send(ctx context.Context, s source, m *storage.Message) error {
 	defer p.mu.Unlock()
 	if ctx.Err() != nil { // then the viewers are elsewhere already
 		return context.Cause(ctx)
-	}
-	if !s.heard && (!s.latched || s.last[m.Topic] != nil) {
-		s.early++
 	}
 	if s.latched {
 		p.keep(s, m.Topic, data)
@@ -149,18 +155,4 @@ func (p *Player) keep(s source, publisher storage.TopicID, data *payload) {
 func messageHead(subscription uint32, logTime int64) []byte {
 	b := binary.LittleEndian.AppendUint32([]byte{1}, subscription)
 	return binary.LittleEndian.AppendUint64(b, uint64(logTime))
-}
-
-// Early returns how many messages of each topic were sent before it had a subscriber, without those that a
-// later one gets, and whether any topic has had one.
-func (p *Player) Early() (messages map[string]int64, heard bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	messages = map[string]int64{}
-	for _, c := range p.channels {
-		if heard = heard || c.heard; c.early > 0 {
-			messages[c.topic] += c.early
-		}
-	}
-	return messages, heard
 }

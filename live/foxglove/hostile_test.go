@@ -14,8 +14,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/bagconv/bagconv/internal/live/foxglove/foxglovetest"
 	"github.com/bagconv/bagconv/live"
-	"github.com/bagconv/bagconv/live/foxglove/foxglovetest"
 )
 
 // A raw server of the protocol speaks it and then sends frames of its own making.

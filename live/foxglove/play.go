@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -15,10 +13,13 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/bagconv/bagconv/internal/live/access"
 	"github.com/bagconv/bagconv/live"
-	"github.com/bagconv/bagconv/live/access"
 	"github.com/bagconv/bagconv/storage"
 )
+
+// Access is who may connect: pages of which origins, and under which names of this machine.
+type Access = access.Rules
 
 // PlayOptions are how a Player plays.
 type PlayOptions struct {
@@ -30,14 +31,14 @@ type PlayOptions struct {
 	Wait       bool          // the first message waits until each channel has a subscriber
 	WaitAny    bool          // it waits until one channel has
 	Delay      time.Duration // before the first message, after that
-	Patience   time.Duration // in which a viewer must take a message, or answer a ping, or it is cut off; 0: DefaultPatience
-	Waiting    int64         // bytes of messages that may wait for a viewer; 0: DefaultWaiting
+	Patience   time.Duration // in which a viewer must take a message, or answer a ping, or it is cut off; 0: 30 s
+	Waiting    int64         // bytes of messages that may wait for a viewer; 0: 16 MiB
 }
 
 // Defaults of PlayOptions.
 const (
-	DefaultPatience = 30 * time.Second
-	DefaultWaiting  = 16 << 20
+	defaultPatience = 30 * time.Second
+	defaultWaiting  = 16 << 20
 )
 
 // errSought is why a run of the conversion ends when a viewer seeks.
@@ -75,10 +76,10 @@ type Player struct {
 // NewPlayer returns a player. It ends with Close.
 func NewPlayer(o PlayOptions) *Player {
 	if o.Patience == 0 {
-		o.Patience = DefaultPatience
+		o.Patience = defaultPatience
 	}
 	if o.Waiting == 0 {
-		o.Waiting = DefaultWaiting
+		o.Waiting = defaultWaiting
 	}
 	id := make([]byte, 8)
 	_, _ = rand.Read(id) // it never fails
@@ -87,13 +88,6 @@ func NewPlayer(o PlayOptions) *Player {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.running.Go(p.tick)
 	return p
-}
-
-// Serve answers the connections of a listener until Close.
-func (p *Player) Serve(l net.Listener) {
-	server := &http.Server{Handler: p, ReadHeaderTimeout: connectTimeout, IdleTimeout: connectTimeout, MaxHeaderBytes: 16 << 10}
-	p.running.Go(func() { _ = server.Serve(l) })
-	context.AfterFunc(p.ctx, func() { _ = server.Close() })
 }
 
 // Begin returns the context of a run of the conversion, which a viewer that seeks ends, and the
@@ -130,15 +124,6 @@ func (p *Player) AtEnd(ctx context.Context) bool {
 		}
 	}
 	return true
-}
-
-// Rewind shows viewers that the next run begins at the start, as after a seek. What waits for them
-// is still sent.
-func (p *Player) Rewind() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.o.Clock.Restart(p.o.Start)
-	p.announce(p.state(), true, nil)
 }
 
 // seek has the next run begin at a time. Messages of the old place that wait are forgotten.

@@ -1,12 +1,14 @@
 // Package foxglove speaks the Foxglove WebSocket protocol: a Recorder records from servers, such as
-// foxglove_bridge of ROS 2 and programs with the Foxglove SDK, and a Player is a server that plays
-// recordings to viewers. The subprotocols foxglove.websocket.v1 and foxglove.sdk.v1 differ in the
+// foxglove_bridge of ROS 2 and programs with the Foxglove SDK, a Publisher plays recordings into them,
+// and a Player is a server that plays recordings to viewers. The subprotocols foxglove.websocket.v1 and foxglove.sdk.v1 differ in the
 // control of the playback alone, which only the second one has:
 //
-//	text    JSON {"op": ...}: serverInfo, advertise, status from the server; subscribe, unsubscribe to it
+//	text    JSON {"op": ...}: serverInfo, advertise, status from the server; subscribe, unsubscribe,
+//	        and advertise, unadvertise for channels of the client, to it
 //	binary  from the server: u8 1, u32 subscription, u64 log time in ns, then the message
 //	        u8 2, u64 time in ns; u8 5, the state of the playback
-//	        to the server: u8 3, the control of the playback; all little endian
+//	        to the server: u8 1, u32 channel of the client, then the message
+//	        u8 3, the control of the playback; all little endian
 //
 // The protocol does not number messages: what a server drops, because a client or the network is slow,
 // cannot be seen by the client.
@@ -16,8 +18,8 @@
 // protocol with the end of the connection, and other requests with a status. What waits for
 // viewers is bounded: then the clock waits, or messages are dropped.
 //
-// Source: github.com/foxglove/ws-protocol, docs/spec.md, and github.com/foxglove/foxglove-sdk. A Recorder
-// and a Player start goroutines and end them in Close; their methods are safe for concurrent use, but
+// Source: github.com/foxglove/ws-protocol, docs/spec.md, and github.com/foxglove/foxglove-sdk. A Recorder,
+// a Publisher and a Player start goroutines and end them in Close; their methods are safe for concurrent use, but
 // for those of storage.Reader and storage.Writer.
 package foxglove
 
@@ -33,9 +35,10 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/bagconv/bagconv/internal/live/intake"
 
 	"github.com/coder/websocket"
 
@@ -91,11 +94,11 @@ func Record(ctx context.Context, address string, o RecordOptions) (*Recorder, er
 	}
 	o.Format, o.Path = "foxglove", address
 	r := &Recorder{o: o, address: address, done: make(chan struct{}), listed: make(chan struct{}), topics: map[[sha256.Size]byte]storage.TopicID{}}
-	conn, err := r.connect(ctx)
+	conn, err := connect(ctx, address, o.MaxMessage)
 	if err != nil {
 		return nil, err
 	}
-	r.Recorder = live.NewRecorder(ctx, r.o.Options)
+	r.Recorder = intake.NewRecorder(ctx, r.o.Options)
 	ctx, r.cancel = context.WithCancel(ctx)
 	go r.follow(ctx, conn)
 	select {
@@ -107,21 +110,21 @@ func Record(ctx context.Context, address string, o RecordOptions) (*Recorder, er
 	return r, err
 }
 
-// connect makes a connection.
-func (r *Recorder) connect(ctx context.Context) (*websocket.Conn, error) {
+// connect makes a connection to a server, whose messages have maxMessage bytes at most, or those of a text.
+func connect(ctx context.Context, address string, maxMessage int64) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	conn, resp, err := websocket.Dial(ctx, r.address, &websocket.DialOptions{Subprotocols: subprotocols, HTTPClient: &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dial}}})
+	conn, resp, err := websocket.Dial(ctx, address, &websocket.DialOptions{Subprotocols: subprotocols, HTTPClient: &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dial}}})
 	if err != nil {
 		if resp != nil {
-			return nil, fmt.Errorf("%s: it answers with HTTP status %s: not a server of the Foxglove WebSocket protocol", r.address, resp.Status)
+			return nil, fmt.Errorf("%s: it answers with HTTP status %s: not a server of the Foxglove WebSocket protocol", address, resp.Status)
 		}
-		return nil, fmt.Errorf("%s: %w; is foxglove_bridge or another server of the Foxglove WebSocket protocol running there?", r.address, err)
+		return nil, fmt.Errorf("%s: %w; is foxglove_bridge or another server of the Foxglove WebSocket protocol running there?", address, err)
 	}
 	if conn.Subprotocol() == "" {
-		return nil, errors.Join(fmt.Errorf("%s: a WebSocket server, but not of the Foxglove protocol", r.address), conn.CloseNow())
+		return nil, errors.Join(fmt.Errorf("%s: a WebSocket server, but not of the Foxglove protocol", address), conn.CloseNow())
 	}
-	conn.SetReadLimit(max(r.o.MaxMessage, maxText) + 64<<10)
+	conn.SetReadLimit(max(maxMessage, maxText) + 64<<10)
 	return conn, nil
 }
 
@@ -162,7 +165,7 @@ func (r *Recorder) follow(ctx context.Context, conn *websocket.Conn) {
 		case <-time.After(wait):
 		}
 		wait = min(2*wait, lastRetry)
-		conn, _ = r.connect(ctx) // else it is tried again
+		conn, _ = connect(ctx, r.address, r.o.MaxMessage) // else it is tried again
 	}
 }
 
@@ -189,7 +192,7 @@ func (c *channels) UnmarshalJSON(b []byte) error {
 	}
 	for d.More() {
 		if len(*c) == maxChannels {
-			return fmt.Errorf("more than %d channels: %w", maxChannels, live.ErrTooMuch)
+			return fmt.Errorf("more than %d channels: %w", maxChannels, intake.ErrTooMuch)
 		}
 		var one channel
 		if err := d.Decode(&one); err != nil {
@@ -206,7 +209,7 @@ type metadata map[string]string
 // UnmarshalJSON reads it.
 func (m *metadata) UnmarshalJSON(b []byte) error {
 	if len(b) > maxMetadata {
-		return fmt.Errorf("metadata of %d bytes: %w", len(b), live.ErrTooMuch)
+		return fmt.Errorf("metadata of %d bytes: %w", len(b), intake.ErrTooMuch)
 	}
 	return json.Unmarshal(b, (*map[string]string)(m))
 }
@@ -221,7 +224,7 @@ func (r *Recorder) session(ctx context.Context, conn *websocket.Conn) error {
 			return err
 		}
 		if kind == websocket.MessageText {
-			b, err := live.ReadMessage(in, 0, maxText)
+			b, err := intake.ReadMessage(in, 0, maxText)
 			if err == nil {
 				err = r.text(ctx, conn, b, subscribed)
 			}
@@ -255,7 +258,7 @@ func (r *Recorder) message(in io.Reader, subscribed map[uint32]storage.TopicID, 
 		_, err = io.Copy(io.Discard, in)
 		return m, false, err
 	}
-	if m.Data, err = live.ReadMessage(in, sizes[m.Topic], r.o.MaxMessage); err != nil {
+	if m.Data, err = intake.ReadMessage(in, sizes[m.Topic], r.o.MaxMessage); err != nil {
 		return m, false, err
 	}
 	sizes[m.Topic] = max(sizes[m.Topic], int64(len(m.Data)))
@@ -319,7 +322,7 @@ var usualSchema = map[string]string{"ros1": "ros1msg", "cdr": "ros2msg", "protob
 
 // topic returns the topic of a channel: that of an older one if they are the same.
 func (r *Recorder) topic(c *channel) (storage.TopicID, error) {
-	key := sha256.Sum256([]byte(strings.Join([]string{c.Topic, c.Encoding, c.SchemaName, c.SchemaEncoding, c.Schema}, "\x00")))
+	key := sha256.Sum256([]byte(c.key()))
 	if id, known := r.topics[key]; known {
 		r.Reconnected(id)
 		return id, nil

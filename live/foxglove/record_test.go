@@ -16,8 +16,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/bagconv/bagconv/internal/live/foxglove/foxglovetest"
 	"github.com/bagconv/bagconv/live"
-	"github.com/bagconv/bagconv/live/foxglove/foxglovetest"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/bagconv/bagconv/live/access"
+	"github.com/bagconv/bagconv/internal/live/access"
 )
 
 // Limits of viewers.
@@ -307,7 +307,6 @@ func (v *viewer) subscribe(list []subscription) (wrong string) {
 		}
 		v.subscriptions[c], v.numbers[s.ID] = s.ID, c
 		c.subscribers++
-		c.heard = true
 		for _, id := range slices.Sorted(maps.Keys(c.last)) {
 			v.putMessage(s.ID, c.last[id])
 		}

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/live/ros1/rostest"
+	"github.com/bagconv/bagconv/internal/live/ros1/wire"
 	"github.com/bagconv/bagconv/live"
-	"github.com/bagconv/bagconv/live/ros1/rostest"
-	"github.com/bagconv/bagconv/live/ros1/wire"
 )
 
 // masterThat is the address of a master that answers as it likes.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/bagconv/bagconv/live/ros1/wire"
+	"github.com/bagconv/bagconv/internal/live/ros1/wire"
 )
 
 // A master is the ROS master, as one node calls it.

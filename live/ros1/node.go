@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bagconv/bagconv/live/ros1/wire"
+	"github.com/bagconv/bagconv/internal/live/ros1/wire"
 )
 
 // A node answers the calls that other nodes and the master send to its address.

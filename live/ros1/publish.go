@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bagconv/bagconv/live/ros1/wire"
+	"github.com/bagconv/bagconv/internal/live/ros1/wire"
 )
 
 // Limits of a connection to a subscriber.

@@ -10,8 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/live/intake"
+
+	"github.com/bagconv/bagconv/internal/live/ros1/wire"
 	"github.com/bagconv/bagconv/live"
-	"github.com/bagconv/bagconv/live/ros1/wire"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -89,7 +91,7 @@ func Record(ctx context.Context, address string, o RecordOptions) (*Recorder, er
 	if err := n.start(); err != nil {
 		return nil, err
 	}
-	r.Recorder = live.NewRecorder(ctx, r.o.Options)
+	r.Recorder = intake.NewRecorder(ctx, r.o.Options)
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	n.publisherUpdate = func(topic string, uris []string) {
 		if s := r.subscription(topic); s != nil {

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/live/ros1/wire"
 	"github.com/bagconv/bagconv/internal/outward"
-	"github.com/bagconv/bagconv/live/ros1/wire"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
 func parse(t *testing.T, distro, name string) *schema.Message {

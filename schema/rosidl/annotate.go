@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/schema/literal"
+
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -111,7 +113,7 @@ func defaultOf(value string, t schema.Type) string {
 	} else if !text {
 		value = strings.ToLower(strings.Trim(value, `"`))
 	}
-	if _, err := schema.Literals(t, value); err != nil {
+	if _, err := literal.Parse(t, value); err != nil {
 		return ""
 	}
 	return value

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/schema/names"
+
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -136,7 +138,7 @@ func (p *parser) addEnums(m *schema.Message) error {
 			return &Error{Type: m.Name, What: "more than 100,000 fields and constants"}
 		}
 		for _, v := range e.values {
-			name := unique(used, schema.ConstantName(e.name, v.name))
+			name := unique(used, names.Constant(e.name, v.name))
 			m.Constants = append(m.Constants, schema.Constant{Kind: e.kind, Name: name, Text: strconv.FormatInt(v.number, 10)})
 		}
 	}

@@ -3,13 +3,15 @@
 // lists what a binary is made of.
 //
 //	go run ./scripts/dist pack OUT FOLDER                  OUT is a .tar.gz or a .zip
-//	go run ./scripts/dist packages OUT FOLDER VERSION OS/ARCH
+//	go run ./scripts/dist packages OUT FOLDER PYTHON VERSION OS/ARCH
+//	go run ./scripts/dist wheel OUT BINARY PYTHON VERSION OS/ARCH
 //	go run ./scripts/dist sbom VERSION BINARY...           SPDX 2.3 in JSON, on standard output
 //	go run ./scripts/dist formula VERSION SHA256SUMS       for Homebrew, on standard output
 //
 // packages takes a folder with the contents of an archive, and puts a Python wheel
 // into the folder OUT, and for Linux a .deb, an
-// .rpm and an image for containers.
+// .rpm and an image for containers. PYTHON is the folder of the Python package, with
+// pyproject.toml and bagconv/. wheel makes the wheel alone.
 //
 // The time of all files, and of the list, is SOURCE_DATE_EPOCH
 // (reproducible-builds.org), in s since 1970.
@@ -41,18 +43,24 @@ func run(args []string) error {
 	switch {
 	case len(args) == 3 && args[0] == "pack":
 		return pack(args[1], args[2], when)
-	case len(args) == 5 && args[0] == "packages":
-		return writePackages(args[1], args[2], args[3], args[4], when)
+	case len(args) == 6 && args[0] == "packages":
+		return writePackages(args[1], args[2], args[3], args[4], args[5], when)
+	case len(args) == 6 && args[0] == "wheel":
+		name, err := wheelName(args[4], args[5])
+		if err != nil {
+			return err
+		}
+		return writeWheel(filepath.Join(args[1], name), args[2], args[3], args[4], args[5], when)
 	case len(args) > 2 && args[0] == "sbom":
 		return writeSBOM(os.Stdout, args[1], args[2:], when)
 	case len(args) == 3 && args[0] == "formula":
 		return writeFormula(os.Stdout, args[1], args[2])
 	}
-	return errors.New("the commands are pack, packages, sbom and formula; see the first lines of scripts/dist/main.go")
+	return errors.New("the commands are pack, packages, wheel, sbom and formula; see the first lines of scripts/dist/main.go")
 }
 
 // writePackages makes the packages of one system, such as linux/amd64, of the contents of its archive.
-func writePackages(out, folder, version, system string, when time.Time) error {
+func writePackages(out, folder, python, version, system string, when time.Time) error {
 	wheel, err := wheelName(version, system)
 	if err != nil {
 		return err
@@ -62,7 +70,7 @@ func writePackages(out, folder, version, system string, when time.Time) error {
 	if goos == "windows" {
 		binary += ".exe"
 	}
-	err = writeWheel(filepath.Join(out, wheel), binary, version, system, when)
+	err = writeWheel(filepath.Join(out, wheel), binary, python, version, system, when)
 	if err != nil || goos != "linux" {
 		return err
 	}

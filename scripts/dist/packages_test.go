@@ -56,7 +56,7 @@ func TestPackages(t *testing.T) {
 			}
 		}
 		for system := range wheelTags {
-			if err := writePackages(out, folder, "1.2.3", system, when); err != nil {
+			if err := writePackages(out, folder, "../../python", "1.2.3", system, when); err != nil {
 				t.Fatal(system, err)
 			}
 		}
@@ -79,25 +79,26 @@ func TestPackages(t *testing.T) {
 			t.Errorf("%s: two runs differ", name)
 		}
 		if strings.HasSuffix(name, ".whl") {
-			checkRecord(t, name, data)
+			checkWheel(t, name, checkRecord(t, name, data))
 		}
 	}
-	if err := writePackages(t.TempDir(), t.TempDir(), "1.2.3", "plan9/amd64", when); err == nil {
+	if err := writePackages(t.TempDir(), t.TempDir(), "../../python", "1.2.3", "plan9/amd64", when); err == nil {
 		t.Error("a package for plan9 is made")
 	}
-	if err := writePackages(t.TempDir(), t.TempDir(), "1.2.3", "linux/amd64", when); err == nil {
+	if err := writePackages(t.TempDir(), t.TempDir(), "../../python", "1.2.3", "linux/amd64", when); err == nil {
 		t.Error("a package is made of nothing")
 	}
 }
 
-// checkRecord compares the RECORD of a wheel with the files in it.
-func checkRecord(t *testing.T, name string, wheel []byte) {
+// checkRecord compares the RECORD of a wheel with the files in it, and returns these.
+func checkRecord(t *testing.T, name string, wheel []byte) map[string]string {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(wheel), int64(len(wheel)))
 	if err != nil {
 		t.Fatal(name, err)
 	}
 	var want, record string
+	files := map[string]string{}
 	for _, f := range z.File {
 		r, err := f.Open()
 		if err != nil {
@@ -107,6 +108,7 @@ func checkRecord(t *testing.T, name string, wheel []byte) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
+		files[f.Name] = string(data)
 		if strings.HasSuffix(f.Name, ".dist-info/RECORD") {
 			record = string(data)
 			want += f.Name + ",,\n"
@@ -120,6 +122,58 @@ func checkRecord(t *testing.T, name string, wheel []byte) {
 	}
 	if record != want {
 		t.Errorf("%s: RECORD is\n%s\nwant\n%s", name, record, want)
+	}
+	return files
+}
+
+// checkWheel looks at the package in a wheel: it is that of the sources, with the version of the release.
+func checkWheel(t *testing.T, name string, files map[string]string) {
+	t.Helper()
+	modules, err := filepath.Glob("../../python/bagconv/*.py")
+	if err != nil || len(modules) < 5 {
+		t.Fatal(modules, err)
+	}
+	for _, path := range modules {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, base := files["bagconv/"+filepath.Base(path)], filepath.Base(path)
+		if base == "_version.py" {
+			for _, line := range []string{"\n__version__ = \"1.2.3\"\n", "\nRELEASE: str | None = \"1.2.3\"\n"} {
+				if !strings.Contains(got, line) {
+					t.Errorf("%s: %s does not have %q:\n%s", name, base, line, got)
+				}
+			}
+		} else if got != string(source) {
+			t.Errorf("%s: %s is not that of the sources", name, base)
+		}
+	}
+	if _, ok := files["bagconv/py.typed"]; !ok || len(files) != len(modules)+5 {
+		t.Errorf("%s: its files are %v", name, slices.Sorted(maps.Keys(files)))
+	}
+	metadata := files["bagconv-1.2.3.dist-info/METADATA"]
+	for _, line := range []string{
+		"Version: 1.2.3\n", "Requires-Python: >=3.9\n", "Provides-Extra: arrow\nRequires-Dist: pyarrow>=", "; extra == 'arrow'\n",
+		"Provides-Extra: polars\nRequires-Dist: polars>=", "Provides-Extra: pandas\nRequires-Dist: pandas>=", "\n\nbagconv converts",
+	} {
+		if !strings.Contains(metadata, line) {
+			t.Errorf("%s: METADATA does not have %q:\n%s", name, line, metadata)
+		}
+	}
+}
+
+// TestReadProject: what is not an extra in one line is an error, and not left out.
+func TestReadProject(t *testing.T) {
+	const head = "requires-python = \">=3.9\"\n[project.optional-dependencies]\n"
+	needs, extras, err := readProject(head + "# of tables\narrow = [\"pyarrow>=14\", \"numpy\"]\n\n[tool.x]\ny = 1\n")
+	if err != nil || needs != ">=3.9" || len(extras) != 1 || extras[0].name != "arrow" || !slices.Equal(extras[0].requires, []string{"pyarrow>=14", "numpy"}) {
+		t.Error(needs, extras, err)
+	}
+	for _, text := range []string{"", head + "arrow = [\n", head + "arrow = ['a']\n", head + "arrow = 1\n", head[:26]} {
+		if _, _, err := readProject(text); err == nil {
+			t.Errorf("%q is no error", text)
+		}
 	}
 }
 

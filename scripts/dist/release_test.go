@@ -59,9 +59,33 @@ func testWheel(t *testing.T, wheel, demo string) {
 	pip := []string{"-m", "pip", "--python", filepath.Join(env, "bin", "python"), "--disable-pip-version-check"}
 	command(t, python, append(pip, "install", "--no-index", wheel)...)
 	converts(t, filepath.Join(env, "bin", "bagconv"), demo)
+	inside := filepath.Join(env, "bin", "python")
+	finds(t, filepath.Join(env, "bin", "bagconv"), inside)
+	if text := command(t, inside, "-m", "bagconv", "version"); !strings.HasPrefix(text, "bagconv 1.2.3 ") {
+		t.Errorf("python -m bagconv version: %s", text)
+	}
 	command(t, python, append(pip, "uninstall", "--yes", "bagconv")...)
 	if left, _ := filepath.Glob(filepath.Join(env, "*", "*bagconv*")); left != nil {
 		t.Errorf("left behind: %v", left)
+	}
+	target, prefix := filepath.Join(t.TempDir(), "target"), filepath.Join(t.TempDir(), "prefix")
+	command(t, python, append(pip, "install", "--no-index", "--target", target, wheel)...)
+	finds(t, filepath.Join(target, "bin", "bagconv"), "env", "PYTHONPATH="+target, inside)
+	command(t, python, append(pip, "install", "--no-index", "--prefix", prefix, wheel)...)
+	sites, err := filepath.Glob(filepath.Join(prefix, "lib", "*", "site-packages"))
+	if err != nil || len(sites) != 1 {
+		t.Fatal(sites, err)
+	}
+	finds(t, filepath.Join(prefix, "bin", "bagconv"), "env", "PYTHONPATH="+sites[0], inside)
+}
+
+// finds fails if the package that a Python imports has another version, or finds another program.
+func finds(t *testing.T, program string, python ...string) {
+	t.Helper()
+	t.Setenv("BAGCONV", "")
+	code := append(python[1:], "-c", "import bagconv; print(bagconv.__version__, bagconv.find())")
+	if text := command(t, python[0], code...); text != "1.2.3 "+program+"\n" {
+		t.Errorf("version and program are %s, want %s", text, program)
 	}
 }
 

@@ -10,12 +10,12 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/bagconv/bagconv/internal/schema/protoschema"
 	"github.com/bagconv/bagconv/proto/apollo"
 	basic "github.com/bagconv/bagconv/proto/apollo/basic_msgs"
 	localization "github.com/bagconv/bagconv/proto/apollo/localization_msgs"
 	sensor "github.com/bagconv/bagconv/proto/apollo/sensor_msgs"
 	transform "github.com/bagconv/bagconv/proto/apollo/transform_msgs"
-	"github.com/bagconv/bagconv/schema/protoschema"
 )
 
 // The streams of a record: Apollo's messages, in protobuf.

@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
@@ -271,7 +270,7 @@ func (c *Config) queryBytes(t *testing.T) {
 		"without data":   {storage.Query{NoData: true}, 20},
 	} {
 		t.Run(name, func(t *testing.T) {
-			disk := &CountingFS{FS: iox.OS}
+			disk := &faultio.Counter{FS: iox.OS}
 			r := c.open(t, path, storage.ReadOptions{FS: disk})
 			defer r.Close()
 			q := storage.ReaderCapabilities(r).Query
@@ -282,7 +281,7 @@ func (c *Config) queryBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opening := disk.Bytes.Load()
+			opening := disk.Read.Load()
 			ask := test.q
 			if ask.Topics != nil { // a format may number them anew
 				ask.Topics = []storage.TopicID{storage.TopicID(slices.IndexFunc(info.Topics, func(i storage.TopicInfo) bool { return i.Name == "/imu" }))}
@@ -291,7 +290,7 @@ func (c *Config) queryBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			read := disk.Bytes.Load()
+			read := disk.Read.Load()
 			renumber(t, got, match(t, info, want))
 			if d := Diff(got, Select(want.Messages, test.q)); d != "" {
 				t.Fatal(d)
@@ -302,42 +301,4 @@ func (c *Config) queryBytes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A CountingFS counts the bytes that are read.
-type CountingFS struct {
-	storage.FS
-	Bytes atomic.Int64
-}
-
-// Open opens a file whose reads are counted.
-func (c *CountingFS) Open(name string) (storage.File, error) { return c.file(c.FS.Open(name)) }
-
-// OpenFile does so too.
-func (c *CountingFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
-	return c.file(c.FS.OpenFile(name, flag, perm))
-}
-
-func (c *CountingFS) file(f storage.File, err error) (storage.File, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &countedFile{f, c}, nil
-}
-
-type countedFile struct {
-	storage.File
-	fs *CountingFS
-}
-
-func (f *countedFile) Read(p []byte) (int, error) {
-	n, err := f.File.Read(p)
-	f.fs.Bytes.Add(int64(n))
-	return n, err
-}
-
-func (f *countedFile) ReadAt(p []byte, off int64) (int, error) {
-	n, err := f.File.ReadAt(p, off)
-	f.fs.Bytes.Add(int64(n))
-	return n, err
 }

@@ -1,42 +1,17 @@
 package cli
 
 import (
+	"context"
 	"path/filepath"
 
-	"github.com/urfave/cli/v2"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 )
 
-// additions is the command that adds to a recording in place.
-func (e *env) additions() []command {
-	return []command{{
-		name: "append", call: "append TARGET IN...", summary: "add recordings to one that exists",
-		about: `Adds the messages of recordings to TARGET ({appendable}), in its format. All of
-them are added; messages that TARGET has already are counted, and left out with
---dedupe. The bytes of TARGET stay, however large it is. TARGET must not be
-damaged, and must not be an input. Topics that TARGET has are continued; if one has
-another type, definition or QoS there, nothing is written. TARGET can be read at
-any time, also after the run was killed: as it was, or with everything that was
-added. A run that fails leaves it as it was. docs/formats explains how each
-format does that.`,
-		examples: []string{
-			"bagconv append drive{file} second_run{file}",
-			"bagconv append drive_ros2/ gps{file} camera{other} -t /gps/fix -t '/camera/*'",
-		},
-		exits: []exit{
-			{0, "all is added; nothing is lost that the format of TARGET can store"},
-			{1, "failed; TARGET is as it was. With --strict also if anything is damaged or lost"},
-			{3, "added, but an input is damaged or something could not be converted"},
-			{130, "interrupted; TARGET is as it was"},
-		},
-		run: e.append,
-	}}
-}
-
 // append adds recordings to an existing one.
-func (e *env) append(c *cli.Context) error {
-	args := c.Args().Slice()
+func (e *env) append(ctx context.Context) error {
+	args := e.words
 	if len(args) < 2 {
-		return usage("type: bagconv append TARGET IN...", "append takes a recording to add to, and what to add")
+		return flags.Usage("type: bagconv append TARGET IN...", "append takes a recording to add to, and what to add")
 	}
 	target, paths := args[0], e.joinParts(args[1:])
 	e.report.source, e.report.sink = inShort(paths), target
@@ -52,15 +27,32 @@ func (e *env) append(c *cli.Context) error {
 	if err := e.takeInputs(job, paths); err != nil {
 		return err
 	}
-	return e.runJob(c, job, false)
+	return e.runJob(ctx, job, false)
 }
 
-// appendable lists the names of the formats that can be added to.
-func (e *env) appendable() (names []string) {
-	for _, f := range e.formats.Formats() {
-		if f.Appends {
-			names = append(names, f.Name)
-		}
+// appendCommand is the command append.
+func (e *env) appendCommand() flags.Command {
+	return flags.Command{
+		Name: "append", Part: convertPart, Call: "append TARGET IN...", Summary: "add recordings to one that exists",
+		About: `Adds the messages of recordings to TARGET ({appendable}), in its format. All of
+them are added; messages that TARGET has already are counted, and left out with
+--dedupe. The bytes of TARGET stay, however large it is. TARGET must not be
+damaged, and must not be an input.`,
+		Note: `Topics that TARGET has are continued; if one has another type,
+definition or QoS there, nothing is written. TARGET can be read at
+any time, also after the run was killed: as it was, or with everything that was
+added. A run that fails leaves it as it was. docs/formats explains how each
+format does that.`,
+		Examples: []string{
+			"bagconv append drive{file} second_run{file}",
+			"bagconv append drive_ros2/ gps{file} camera{other} -t /gps/fix -t '/camera/*'",
+		},
+		Exits: flags.Exits{
+			0:   "all is added; nothing is lost that the format of TARGET can store",
+			1:   "failed; TARGET is as it was. With --strict also if anything is damaged or lost",
+			3:   "added, but an input is damaged or something could not be converted",
+			130: "interrupted; TARGET is as it was",
+		},
+		Run: e.append,
 	}
-	return names
 }

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -19,18 +20,18 @@ const maxKey = 64 << 10
 
 // keyFlags name the key of encrypted bags. It can stand on the line only, so that no file of flags shows
 // it.
-func (e *env) keyFlags() []flag {
-	key := flag{name: "bag-key", arg: "HEX|@FILE", lineOnly: true, set: e.setKey,
-		help: "key of encrypted bags: in FILE, on standard input (@-), or as HEX, which other users may see in the list of processes. Without the flag the key comes from the variable " + keyVariable + ", or from gpg"}
-	return append(allIn(runGroup, append(slices.Clone(runCommands), "work", "play"), key), allIn(readGroup, []string{"info", "topics", "list", "du", "schema", "check", "verify", "cat", "gen", "migrate", "serve"}, key)...)
+func (e *env) keyFlags() []flags.Flag {
+	key := flags.Flag{Name: "bag-key", Arg: "HEX|@FILE", LineOnly: true, Set: e.setKey,
+		Help: "key of encrypted bags: in FILE, on standard input (@-), or as HEX, which other users may see in the list of processes. Without the flag the key comes from the variable " + keyVariable + ", or from gpg"}
+	return flags.AllIn(urlGroup, makes+" export batch append work play info list defs check verify cat gen serve", key)
 }
 
 // setKey takes the key of the line.
-func (e *env) setKey(f *flag) error { return e.takeKey(f.String(), "--bag-key") }
+func (e *env) setKey(f *flags.Flag) error { return e.takeKey(f.String(), "--bag-key") }
 
 // setOtherKey takes the key of the environment, if the command takes one and the line has none.
-func (e *env) setOtherKey(c *command) error {
-	f, text := c.flag("bag-key"), os.Getenv(keyVariable)
+func (e *env) setOtherKey(c *flags.Command) error {
+	f, text := c.Flag("bag-key"), os.Getenv(keyVariable)
 	if f == nil || f.IsSet() || text == "" {
 		return nil
 	}
@@ -39,7 +40,7 @@ func (e *env) setOtherKey(c *command) error {
 
 func (e *env) takeKey(text, from string) error {
 	key, err := readKey(text, from)
-	e.set.job.Read.Key, e.set.verify.Read.Key = key, key
+	e.set.job.Read.Key = key
 	return err
 }
 
@@ -61,11 +62,11 @@ func readKey(text, from string) (storage.Secret, error) {
 			return storage.Secret{}, fmt.Errorf("%s: %w", what, err)
 		}
 		if len(key) > maxKey {
-			return storage.Secret{}, usage("name a file with a key", "%s is too large for a key", clean(what))
+			return storage.Secret{}, flags.Usage("name a file with a key", "%s is too large for a key", phrase.Clean(what))
 		}
 	}
 	if len(key) == 0 {
-		return storage.Secret{}, usage("type --bag-key @FILE", "%s has no key", from)
+		return storage.Secret{}, flags.Usage("type --bag-key @FILE", "%s has no key", from)
 	}
 	return storage.NewSecret(key), nil
 }
@@ -75,7 +76,7 @@ func readKey(text, from string) (storage.Secret, error) {
 func takeOutputKey(job *convert.Job, choice string) (err error) {
 	if file, ok := strings.CutPrefix(choice, "key:@"); ok && job.Read.Key.Reveal() == nil {
 		if job.Read.Key, err = readKey("@"+file, "--"+storage.NameEncrypt); err != nil {
-			return usage("name a file with a key", "--%s: %v", storage.NameEncrypt, explain(err))
+			return flags.Usage("name a file with a key", "--%s: %v", storage.NameEncrypt, explain(err))
 		}
 	}
 	return nil

@@ -3,57 +3,17 @@ package cli
 import (
 	"context"
 	"os"
-	"path/filepath"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/batch"
-	"github.com/bagconv/bagconv/convert/recipe"
-	"github.com/bagconv/bagconv/convert/tasks"
-	"github.com/bagconv/bagconv/internal/guard"
-	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/ordered"
-	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/internal/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/tasks"
 )
 
-// A batchRun is one call of bagconv batch.
-type batchRun struct {
-	*env
-	ctx      context.Context
-	job      *convert.Job // what all conversions have in common
-	words    []string     // of the line
-	out      string       // absolute
-	manifest string       // absolute
-	recipe   *recipe.Recipe
-	options  []string    // of the recipe, as the manifest has them
-	receipts tasks.Store // of outputs whose lines are not in the manifest yet
-	search   *batch.Found
-	items    []*batchItem // in the order of search.Inputs
-	jobs     int
-	guard    *guard.Guard // of all inputs
-}
+func (e *env) batch(ctx context.Context) error { return e.runBatch(ctx, e.words) }
 
-// A batchItem is one input.
-type batchItem struct {
-	*batch.Input
-	task    *tasks.Task
-	action  string        // "convert", "skip" or "fail"
-	reason  string        // why it is converted again, or cannot be
-	replace bool          // the output is ours, from an earlier run
-	receipt *tasks.Result // of the output, from an earlier run; nil: none
-	entry   *batch.Entry
-	adopted bool                   // entry comes from the receipt, and is not in the manifest yet
-	update  func(convert.Progress) // gets the progress; nil: nobody asks
-}
-
-// killed reports whether an earlier run may have left the output half done.
-func (item *batchItem) killed() bool {
-	return item.receipt != nil && item.receipt.Status == tasks.StatusPending
-}
-
-func (e *env) batch(c *cli.Context) error {
-	b := &batchRun{env: e, ctx: c.Context, words: c.Args().Slice(), receipts: tasks.Store{FS: e.fs}}
+// runBatch converts all recordings that words name.
+func (e *env) runBatch(ctx context.Context, words []string) error {
+	b := &batchRun{env: e, ctx: ctx, words: words, receipts: tasks.Store{FS: e.fs}}
 	e.report.failed = b.failure
 	if err := b.flags(); err != nil {
 		return err
@@ -64,8 +24,8 @@ func (e *env) batch(c *cli.Context) error {
 	if err := b.find(); err != nil {
 		return err
 	}
-	if e.set.dryRun {
-		m, err := batch.Read(e.fs, b.manifest, e.set.resume, e.set.job.Write.Overwrite)
+	if e.set.batch.dryRun {
+		m, err := batch.Read(e.fs, b.manifest, e.set.batch.resume, e.set.job.Write.Overwrite)
 		if err != nil {
 			return b.explainManifest(err)
 		}
@@ -82,7 +42,7 @@ func (b *batchRun) noShares() error {
 	const instead = "bagconv plan, work --shard and collect divide conversions among processes"
 	if len(b.words) > 0 && b.words[0] == "collect" {
 		if _, err := b.fs.Stat("collect"); err != nil {
-			return usage(instead, "batch has no shares to collect")
+			return flags.Usage(instead, "batch has no shares to collect")
 		}
 	}
 	if s, err := tasks.ShardOf(os.LookupEnv); (err != nil || !s.All()) && !b.set.quiet {
@@ -91,76 +51,57 @@ func (b *batchRun) noShares() error {
 	return nil
 }
 
-// setJob makes what all conversions to a format have in common.
-func (b *batchRun) setJob(sink *storage.Format) (err error) {
-	if b.job, err = b.jobFor(sink); err != nil {
-		return err
+// batchCommand is the command batch.
+func (e *env) batchCommand() flags.Command {
+	return flags.Command{
+		Name: "batch", Part: manyPart, Call: "batch -O OUT/ IN...", Summary: "convert all recordings in folders",
+		About: `Converts all recordings that it finds, into a tree below OUT that mirrors the tree
+of the inputs. IN is a folder (with all folders below it), a recording, a glob
+in quotes, or @FILE, a list of those. A recording of several files, or one that
+is a folder, is one input. A file that cannot be read does not stop the others.
+Names that begin with a dot, and links to folders, are skipped.`,
+		Note: `The manifest has a line of JSON for each finished input: size, time, output,
+counts, losses, error. After an interruption, --resume continues: it skips the
+inputs that the manifest lists as done, if input, output and flags are
+unchanged, and tries failed inputs again.`,
+		Examples: []string{
+			"bagconv batch -O converted/ drives/",
+			"bagconv batch -O converted/ drives/ --resume -j 4 --verify content",
+			"bagconv batch -O bags/ --to bag --compression lz4 'drives/*/camera_*'",
+			"bagconv batch -O out/ @tonight.txt --dry-run",
+			`jq -r 'select(.status == "failed") | .error' converted/manifest.jsonl`,
+		},
+		Exits: flags.Exits{
+			0:   "all outputs are written; nothing is lost that their format can store",
+			1:   "the batch could not be run, or found no recording",
+			3:   "all outputs are written, but something is damaged or lost",
+			5:   "some inputs failed; the other outputs are written",
+			130: "interrupted; finished outputs stay",
+		},
+		Run: e.batch,
 	}
-	b.job.Formats = b.formats
-	b.recipe = b.env.recipe(sink)
-	b.options = b.recipe.Options()
-	return b.verifyOutput(b.ctx, &convert.Job{Edit: b.job.Edit}, nil)
 }
 
-// divide divides cores and memory among conversions. A small recording keeps one core busy, so there is a conversion
-// for each core, as far as there is memory.
-func (b *batchRun) divide(small bool) error {
-	all := b.set.job.MaxMemory
-	if b.jobs = b.set.jobs; b.jobs == 0 {
-		b.jobs = ordered.Runs()
-		if small {
-			b.jobs = max(b.jobs, min(ordered.Share(1), int(all/minMemory)))
-		}
-	}
-	if share := all / int64(b.jobs); share >= minMemory || !b.command.isSet("max-memory") {
-		b.job.MaxMemory = max(share, minMemory)
-	} else {
-		return usage("each conversion needs 64M", "--max-memory %s is too small for %d conversions at a time", b.command.text("max-memory"), b.jobs)
-	}
-	if b.job.Threads = b.set.job.Threads; b.job.Threads == 0 {
-		b.job.Threads = ordered.Share(b.jobs)
-	}
-	return nil
-}
-
-// flags takes the flags.
-func (b *batchRun) flags() error {
-	out := b.set.outputDir
-	switch {
-	case out == "":
-		return usage("type for example: bagconv batch -O OUT/ drives/", "no output folder given")
-	case b.set.jobs < 0:
-		return usage("0 is one per two cores", "--jobs needs a number of conversions, not %d", b.set.jobs)
-	case b.set.checksum && !b.set.resume && b.set.dryRun:
-		return usage("add --resume", "--checksum has no effect with --dry-run")
-	}
-	sink, err := b.sinkFormat(b.set.to, "x", b.command.text)
-	if err != nil {
-		return err
-	}
-	if err := b.setJob(sink); err != nil {
-		return err
-	}
-	if err := b.divide(false); err != nil {
-		return err
-	}
-	if b.out, err = iox.Abs(out); err != nil {
-		return err
-	}
-	if len(b.job.Attach) > 0 && !sink.Extras {
-		return noPlace(&convert.Job{Sink: out, SinkFormat: sink, Formats: b.formats})
-	}
-	if st, err := b.fs.Stat(b.out); err == nil && !st.IsDir() {
-		return usage("choose a folder", "%s is a file", clean(out))
-	}
-	b.manifest = filepath.Join(b.out, "manifest.jsonl")
-	if m := b.set.manifest; m != "" {
-		if b.manifest, err = iox.Abs(m); err != nil {
-			return err
-		}
-	}
-	if st, err := b.fs.Stat(b.manifest); err == nil && st.IsDir() {
-		return usage("give the name of a file", "--manifest %s is a folder", clean(b.displayPath(b.manifest)))
-	}
-	return nil
+// batchFlags returns the flags of batch and plan, and of export for several recordings.
+func (e *env) batchFlags() []flags.Flag {
+	s := &e.set
+	list := flags.AllIn(batchGroup, "batch plan",
+		flags.Flag{Name: "output-dir", Short: "O", Arg: "OUT", Kind: flags.File, Set: flags.Put(&s.batch.outputDir), Help: "folder for the outputs; created if missing"},
+		e.toFlag(e.folderFormat()+" if there is no --to"),
+		flags.Flag{Name: "include-from", Arg: "FILE", Kind: flags.File, Several: true, Set: flags.Put(&s.batch.includeFrom),
+			Help: "read a list of inputs, one per line, like @FILE; # begins a comment"},
+		flags.Flag{Name: "base", Arg: "DIR", Kind: flags.File, Set: flags.Put(&s.batch.base),
+			Help: "outputs mirror the tree below DIR; default: below each folder on the line, and below the common folder of the files on it"},
+	)
+	list = append(list, flags.AllIn(batchGroup, "batch export",
+		jobsFlag(s),
+		flags.Flag{Name: "resume", Kind: flags.OnOff, Set: flags.Put(&s.batch.resume), Help: "skip inputs that the manifest lists as done"},
+	)...)
+	return append(list, flags.AllIn(batchGroup, "batch",
+		flags.Flag{Name: "manifest", Arg: "FILE", Kind: flags.File, Set: flags.Put(&s.batch.manifest), Help: "manifest file, instead of OUT/manifest.jsonl"},
+		flags.Flag{Name: "checksum", Kind: flags.OnOff, Set: flags.Put(&s.batch.checksum),
+			Help: "write the SHA-256 of each input into the manifest; with --resume, compare it instead of the file's time"},
+		flags.Flag{Name: "dry-run", Kind: flags.OnOff, Set: flags.Put(&s.batch.dryRun), Help: "list what would be done; write nothing"},
+		s.forceFlag("replace existing outputs; without --resume, also start a new manifest"),
+	)...)
 }

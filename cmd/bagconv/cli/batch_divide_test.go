@@ -3,6 +3,7 @@ package cli
 import (
 	"testing"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/internal/ordered"
 )
@@ -24,8 +25,8 @@ func TestDivide(t *testing.T) {
 		{3, 5, 256 << 20, true, 3},
 	} {
 		e := freshEnv()
-		e.command = commandNamed(e.commands(), "batch")
-		e.set.jobs, e.set.job.Threads, e.set.job.MaxMemory = c.jobs, c.threads, c.memory
+		e.command = flags.Named(e.commands(), "batch")
+		e.set.batch.jobs, e.set.job.Threads, e.set.job.MaxMemory = c.jobs, c.threads, c.memory
 		b := &batchRun{env: e, job: &convert.Job{}}
 		if err := b.divide(c.small); err != nil {
 			t.Fatal(err)

@@ -4,11 +4,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/tasks"
 	"github.com/bagconv/bagconv/internal/iox"
 )
 
-// The JSON of --json and --report, documented in docs/cli.md.
+// The JSON of --json and --report, documented in docs/batch.md.
 type (
 	batchJSON struct {
 		SchemaVersion int            `json:"schema_version"`
@@ -33,6 +34,7 @@ type (
 		MBPerS        float64        `json:"mb_per_s"`
 		IO            iox.Counts     `json:"io"`
 		Results       []*batch.Entry `json:"results"` // of this run, in the order of the inputs
+		tally         tasks.Tally
 	}
 	batchPlanJSON struct {
 		SchemaVersion int            `json:"schema_version"`
@@ -60,34 +62,29 @@ func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
 	out := &batchJSON{
 		SchemaVersion: schemaVersion, Status: batch.StatusOK, OutputDir: b.out, Manifest: b.manifest, Format: b.job.SinkFormat.Name,
 		Inputs: len(b.items), Others: b.search.Others, Links: append([]string{}, b.search.Links...),
-		ElapsedNS: strconv.FormatInt(int64(elapsed), 10), Results: []*batch.Entry{},
+		ElapsedNS: strconv.FormatInt(int64(elapsed), 10), Results: []*batch.Entry{}, tally: tasks.Tally{},
 	}
-	converted := int64(0) // bytes: what failed was not read
+	skippedLossy := false // the exit status stands for all of the outputs
 	for _, item := range b.items {
-		switch {
-		case item.action == "skip":
-			out.Skipped++
-			continue
-		case item.entry == nil:
-			out.NotBegun++
-			continue
-		case item.entry.Status == batch.StatusOK:
-			out.OK++
-		case item.entry.Status == batch.StatusLossy:
-			out.Lossy++
+		fate, e := item.fate(), item.entry
+		switch fate {
+		case tasks.FateMissing:
+			e = &batch.Entry{Size: item.Size}
+		case tasks.FateSkipped:
+			skippedLossy = skippedLossy || e.Status == batch.StatusLossy
 		default:
-			out.Failed++
+			out.Results = append(out.Results, e)
 		}
-		if item.entry.Status != batch.StatusFailed {
-			converted += item.entry.Size
-		}
-		out.Results = append(out.Results, item.entry)
-		out.Size += item.entry.Size
-		out.OutputSize += item.entry.OutputSize
-		out.Messages += item.entry.Written
+		out.tally.Add(fate, e)
 	}
+	t, done := out.tally, out.tally.Of(batch.StatusOK, batch.StatusLossy, batch.StatusFailed)
+	out.OK, out.Lossy, out.Failed = t[batch.StatusOK].Tasks, t[batch.StatusLossy].Tasks, t[batch.StatusFailed].Tasks
+	out.Skipped, out.NotBegun = t[tasks.FateSkipped].Tasks, t[tasks.FateMissing].Tasks
+	out.Size, out.OutputSize, out.Messages = done.Size, done.OutputSize, done.Messages
+	converted := done.Size - t[batch.StatusFailed].Size // what failed was not read
 	out.MBPerS, out.IO = round1(rate(converted, elapsed)), b.meter.Counts()
-	ended := outcome{failed: failed != nil, interrupted: out.NotBegun > 0, some: out.Failed > 0, lossy: out.Lossy > 0 || b.skippedLossy()}
+	lossy := out.Lossy > 0 || skippedLossy
+	ended := outcome{failed: failed != nil, interrupted: out.NotBegun > 0, some: out.Failed > 0, lossy: lossy}
 	out.Status, out.ExitStatus = ended.word(), ended.status()
 	if failed != nil {
 		out.Error = explain(failed)
@@ -106,13 +103,13 @@ func (b *batchRun) failure(err error) any {
 	return out
 }
 
-// skippedLossy reports whether what was done before was lossy: the exit status
-// stands for all of the outputs.
-func (b *batchRun) skippedLossy() bool {
-	for _, item := range b.items {
-		if item.action == "skip" && item.entry.Status == batch.StatusLossy {
-			return true
-		}
+// fate returns what has become of an input.
+func (item *batchItem) fate() string {
+	switch {
+	case item.action == "skip":
+		return tasks.FateSkipped
+	case item.entry == nil:
+		return tasks.FateMissing
 	}
-	return false
+	return item.entry.Status
 }

@@ -11,8 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/batch"
-	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/internal/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/tasks"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/ordered"
@@ -27,7 +29,7 @@ func (b *batchRun) find() error {
 		return err
 	}
 	finder := batch.Finder{FS: b.fs, Formats: b.formats, Detect: b.detect, Skip: []string{b.out}}
-	if base := b.set.base; base != "" {
+	if base := b.set.batch.base; base != "" {
 		if finder.Base, err = iox.Abs(base); err != nil {
 			return err
 		}
@@ -36,24 +38,24 @@ func (b *batchRun) find() error {
 		return err
 	}
 	if b.search, err = finder.Find(words); err != nil {
-		return usage("see: bagconv help batch", "%v", err)
+		return flags.Usage("see: bagconv help batch", "%v", err)
 	}
 	if len(b.search.Inputs) == 0 && len(b.search.Passed) > 0 {
-		return usage("choose another folder", "%s is the output folder; recordings in it are not inputs", clean(b.displayPath(b.out)))
+		return flags.Usage("choose another folder", "%s is the output folder; recordings in it are not inputs", phrase.Clean(b.displayPath(b.out)))
 	}
 	if len(b.search.Inputs) == 0 {
 		return &failure{path: strings.Join(words, ", "), what: "there is no recording in it", hint: "bagconv formats lists what can be read", err: fs.ErrNotExist}
 	}
-	b.guard = guard.New(b.fs, b.fs, b.formats.Formats()...)
+	b.guard = guard.New(b.fs, b.fs, b.formats.Known()...)
 	for _, in := range b.search.Inputs {
 		if in.Format != nil {
 			b.guard.Keep(in.Format, in.Path)
 		}
 		if in.Path == b.out {
-			return usage("choose another folder", "%s is both an input and the output folder", clean(b.displayPath(b.out)))
+			return flags.Usage("choose another folder", "%s is both an input and the output folder", phrase.Clean(b.displayPath(b.out)))
 		}
 		if finder.Base != "" && !strings.HasPrefix(in.Path, strings.TrimSuffix(finder.Base, string(os.PathSeparator))+string(os.PathSeparator)) {
-			return usage("omit --base, or name a folder that contains all inputs", "%s is not below --base %s", clean(b.displayPath(in.Path)), clean(b.set.base))
+			return flags.Usage("omit --base, or name a folder that contains all inputs", "%s is not below --base %s", phrase.Clean(b.displayPath(in.Path)), phrase.Clean(b.set.batch.base))
 		}
 	}
 	return nil
@@ -77,14 +79,14 @@ func (b *batchRun) checkWords(words []string) error {
 
 // inputWords returns the words of the line, and those in the lists that it names.
 func (b *batchRun) inputWords() (words []string, err error) {
-	lists := slices.Clone(b.set.includeFrom)
+	lists := slices.Clone(b.set.batch.includeFrom)
 	for _, word := range b.words {
 		if name, is := strings.CutPrefix(word, "@"); is {
 			lists = append(lists, name)
 			continue
 		}
 		if word == "" {
-			return nil, usage("is a shell variable empty?", "the name of an input is empty")
+			return nil, flags.Usage("is a shell variable empty?", "the name of an input is empty")
 		}
 		words = append(words, word)
 	}
@@ -100,16 +102,16 @@ func (b *batchRun) inputWords() (words []string, err error) {
 			}
 			word, err := remote.Name(line)
 			if err != nil {
-				return nil, &usageError{what: clean(name) + ": " + clean(err.Error())}
+				return nil, &flags.UsageError{What: phrase.Clean(name) + ": " + phrase.Clean(err.Error())}
 			}
 			words = append(words, word)
 		}
 	}
 	if len(words) == 0 {
 		if len(lists) > 0 {
-			return nil, usage("a list has a file, folder or glob per line", "there is no input in %s", clean(strings.Join(lists, ", ")))
+			return nil, flags.Usage("a list has a file, folder or glob per line", "there is no input in %s", phrase.Clean(strings.Join(lists, ", ")))
 		}
-		return nil, usage("type for example: bagconv batch -O OUT/ drives/", "no input given")
+		return nil, flags.Usage("type for example: bagconv batch -O OUT/ drives/", "no input given")
 	}
 	return words, nil
 }
@@ -167,7 +169,7 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 // its output.
 func (b *batchRun) compare(item *batchItem, old *batch.Entry) (err error) {
 	r := item.receipt
-	item.replace = item.killed() || b.set.resume && r.Ours(b.fs)
+	item.replace = item.killed() || b.set.batch.resume && r.Ours(b.fs)
 	if old != nil {
 		if item.reason, err = b.repeatReason(item, old); err != nil {
 			return err
@@ -178,7 +180,7 @@ func (b *batchRun) compare(item *batchItem, old *batch.Entry) (err error) {
 	switch {
 	case old != nil && item.reason == "":
 		item.action, item.entry = "skip", old
-	case b.set.resume && r.DoneBy(b.fs, item.task, b.set.verified) && (!b.set.checksum || r.SHA256 != ""):
+	case b.set.batch.resume && r.DoneBy(b.fs, item.task, b.set.verified) && (!b.set.batch.checksum || r.SHA256 != ""):
 		item.action, item.entry, item.adopted, item.reason = "skip", &r.Entry, true, ""
 	}
 	return nil
@@ -254,7 +256,7 @@ func (b *batchRun) places(kept map[string]string) []string {
 // refused opens a folder in a dry run, to report one that cannot be read. Opening takes
 // little time.
 func (b *batchRun) refused(item *batchItem) error {
-	if st, err := b.fs.Stat(item.Path); !b.set.dryRun || err != nil || !st.IsDir() {
+	if st, err := b.fs.Stat(item.Path); !b.set.batch.dryRun || err != nil || !st.IsDir() {
 		return nil
 	}
 	r, err := item.Format.Open(b.ctx, item.Path, storage.ReadOptions{FS: b.fs, InfoOnlyAbove: 1, Key: b.set.job.Read.Key})
@@ -284,7 +286,7 @@ func (b *batchRun) repeatReason(item *batchItem, old *batch.Entry) (string, erro
 		return "its output has changed", nil
 	case old.Size != item.Size:
 		return "its size has changed", nil
-	case !b.set.checksum:
+	case !b.set.batch.checksum:
 		if !old.ModTime.Equal(item.ModTime) {
 			return "its time has changed", nil
 		}
@@ -298,16 +300,6 @@ func (b *batchRun) repeatReason(item *batchItem, old *batch.Entry) (string, erro
 		return "its hash has changed or is not known", nil
 	}
 	return "", nil
-}
-
-// displayPath returns a path as it is shown: relative, if it is below the current folder.
-func (b *batchRun) displayPath(path string) string {
-	if dir, err := os.Getwd(); err == nil {
-		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-			return rel
-		}
-	}
-	return path
 }
 
 // explainManifest adds the next step to an error about the manifest.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/batch"
 )
 
 // A batchProgress shows how far a batch is. It may be used from several
@@ -75,10 +75,7 @@ func (p *batchProgress) ended(t *batch.Task, item *batchItem) {
 	p.count++
 	switch {
 	case p.events:
-		writeEvent(p.b.Err, struct {
-			Event string `json:"event"`
-			*batch.Entry
-		}{"input", item.entry})
+		writeEvent(p.b.Err, "input", item.entry)
 	case p.lines:
 		fmt.Fprintf(p.b.Err, "[%d/%d] %s\n", p.count, p.of, p.b.resultLine(item.entry))
 	}

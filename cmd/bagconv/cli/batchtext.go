@@ -6,7 +6,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/internal/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/tasks"
 	"github.com/bagconv/bagconv/internal/iox"
 )
 
@@ -14,12 +16,12 @@ import (
 func (b *batchRun) resultLine(e *batch.Entry) string {
 	switch e.Status {
 	case batch.StatusFailed:
-		return clean("failed: " + b.problem(e))
+		return phrase.Clean("failed: " + b.problem(e))
 	case batch.StatusLossy:
-		return fmt.Sprintf("lossy: %s -> %s: %s", clean(b.displayPath(e.Input)), clean(b.displayPath(e.Output)), clean(b.problem(e)))
+		return fmt.Sprintf("lossy: %s -> %s: %s", phrase.Clean(b.displayPath(e.Input)), phrase.Clean(b.displayPath(e.Output)), phrase.Clean(b.problem(e)))
 	}
-	return fmt.Sprintf("%s: %s -> %s: %s, %s -> %s", e.Status, clean(b.displayPath(e.Input)), clean(b.displayPath(e.Output)),
-		count(e.Written, "message"), sizeText(e.Size), sizeText(e.OutputSize))
+	return fmt.Sprintf("%s: %s -> %s: %s, %s -> %s", e.Status, phrase.Clean(b.displayPath(e.Input)), phrase.Clean(b.displayPath(e.Output)),
+		phrase.Count(e.Written, "message"), sizeText(e.Size), sizeText(e.OutputSize))
 }
 
 // problem reports why an input failed, or what is lost of it.
@@ -35,14 +37,14 @@ func (b *batchRun) problem(e *batch.Entry) string {
 	var parts []string
 	switch l := e.Lost; {
 	case l.Uncounted && l.Messages > 0:
-		parts = append(parts, "at least "+count(l.Messages, "message")+" lost")
+		parts = append(parts, "at least "+phrase.Count(l.Messages, "message")+" lost")
 	case l.Uncounted:
 		parts = append(parts, "an unknown number of messages lost")
 	case l.Messages > 0:
-		parts = append(parts, count(l.Messages, "message")+" lost")
+		parts = append(parts, phrase.Count(l.Messages, "message")+" lost")
 	}
 	if e.Lost.Bytes > 0 {
-		parts = append(parts, count(e.Lost.Bytes, "byte")+" unreadable")
+		parts = append(parts, phrase.Count(e.Lost.Bytes, "byte")+" unreadable")
 	}
 	if len(e.DamageCodes) > 0 {
 		parts = append(parts, "damaged ["+strings.Join(e.DamageCodes, ", ")+"]")
@@ -78,9 +80,9 @@ func (b *batchRun) writePlan() error {
 		}
 	} else {
 		for _, j := range plan.Inputs {
-			line := fmt.Sprintf("%s  %s -> %s", j.Action, clean(b.displayPath(j.Input)), clean(b.displayPath(j.Output)))
+			line := fmt.Sprintf("%s  %s -> %s", j.Action, phrase.Clean(b.displayPath(j.Input)), phrase.Clean(b.displayPath(j.Output)))
 			if j.Action == "fail" {
-				line = j.Action + "  " + strings.ReplaceAll(clean(j.Reason), clean(j.Input), clean(b.displayPath(j.Input)))
+				line = j.Action + "  " + strings.ReplaceAll(phrase.Clean(j.Reason), phrase.Clean(j.Input), phrase.Clean(b.displayPath(j.Input)))
 			} else if j.Reason != "" {
 				line += "  (" + j.Reason + ")"
 			}
@@ -102,7 +104,7 @@ func (b *batchRun) reportSkipped() {
 		return
 	}
 	if n := b.search.Others; n > 0 {
-		fmt.Fprintf(b.Err, "skipped: %s that %s not a recording\n", count(int64(n), "file"), map[bool]string{true: "is", false: "are"}[n == 1])
+		fmt.Fprintf(b.Err, "skipped: %s that %s not a recording\n", phrase.Count(int64(n), "file"), map[bool]string{true: "is", false: "are"}[n == 1])
 	}
 	var links []string
 	for _, l := range b.search.Links {
@@ -124,11 +126,10 @@ func (b *batchRun) summarize(report *reportFile, elapsed time.Duration, failed e
 		}
 	}
 	if b.set.progress == "json" && !b.set.quiet {
-		writeEvent(b.Err, struct {
-			Event string `json:"event"`
+		writeEvent(b.Err, "summary", struct {
 			*batchJSON
 			Results *struct{} `json:"results,omitempty"` // there was an event for each
-		}{Event: "summary", batchJSON: out})
+		}{batchJSON: out})
 	} else {
 		b.writeTable(out, elapsed)
 	}
@@ -141,21 +142,6 @@ func (b *batchRun) summarize(report *reportFile, elapsed time.Duration, failed e
 // writeTable writes the summary on Err. It reports failures and losses even with --quiet.
 func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 	var failed, lossy []string
-	type sum struct{ n, size, written, messages int64 }
-	sums := map[string]*sum{"ok": {}, "lossy": {}, "failed": {}, "skipped": {}, "not done": {}}
-	for _, item := range b.items {
-		if item.entry == nil {
-			s := sums["not done"]
-			s.n, s.size = s.n+1, s.size+item.Size
-			continue
-		}
-		name := item.entry.Status
-		if item.action == "skip" {
-			name = "skipped"
-		}
-		s := sums[name]
-		*s = sum{s.n + 1, s.size + item.entry.Size, s.written + item.entry.OutputSize, s.messages + item.entry.Written}
-	}
 	for _, e := range r.Results {
 		switch e.Status {
 		case batch.StatusFailed:
@@ -177,13 +163,13 @@ func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 	if !b.set.quiet {
 		w := tabwriter.NewWriter(b.Err, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "status\tinputs\tsize\twritten\tmessages")
-		for _, name := range []string{"ok", "lossy", "failed", "skipped", "not done"} {
-			if s := sums[name]; s.n > 0 {
-				fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", name, s.n, sizeText(s.size), sizeText(s.written), grouped(s.messages))
+		for _, name := range []string{batch.StatusOK, batch.StatusLossy, batch.StatusFailed, tasks.FateSkipped, tasks.FateMissing} {
+			if s := r.tally[name]; s.Tasks > 0 {
+				fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", name, s.Tasks, sizeText(s.Size), sizeText(s.OutputSize), phrase.Grouped(s.Messages))
 			}
 		}
 		_ = w.Flush() // standard error: there is nowhere to report that it failed
-		fmt.Fprintf(b.Err, "%s in %s, %.0f MB/s; manifest: %s\n", count(int64(r.Inputs), "input"), durationText(int64(elapsed)), r.MBPerS, clean(b.displayPath(b.manifest)))
+		fmt.Fprintf(b.Err, "%s in %s, %.0f MB/s; manifest: %s\n", phrase.Count(int64(r.Inputs), "input"), durationText(int64(elapsed)), r.MBPerS, phrase.Clean(b.displayPath(b.manifest)))
 	}
 	switch {
 	case r.Error != "":

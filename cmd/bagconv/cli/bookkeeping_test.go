@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/batch"
-	"github.com/bagconv/bagconv/convert/recipe"
-	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/internal/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/recipe"
+	"github.com/bagconv/bagconv/internal/convert/tasks"
 )
 
 // TestBookkeeping: of many tasks each is counted once, with results and without. All outputs are one

@@ -8,71 +8,29 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/bagconv/bagconv/convert/batch"
-	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/internal/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/tasks"
 	"github.com/bagconv/bagconv/internal/iox"
 )
-
-// A collection is what is known of the tasks of a plan.
-type collection struct {
-	*env
-	plan    string
-	dir     string // of the outputs
-	tasks   []*tasks.Task
-	lines   [][]byte        // of results that were given, index as tasks; nil: none
-	results []*tasks.Result // those at hand, index as tasks; nil: not done
-	others  int             // lines of results that are none
-	failed  []failedTask
-	sum     collectJSON
-}
-
-// The JSON of collect --json, documented in docs/scale.md.
-type collectJSON struct {
-	SchemaVersion int    `json:"schema_version"`
-	Status        string `json:"status"` // "ok", "lossy" or "failed"
-	ExitStatus    int    `json:"exit_status"`
-	Plan          string `json:"plan"`
-	Manifest      string `json:"manifest"`
-	Failures      string `json:"failures"` // the file with tasks that are to be done again
-	Tasks         int    `json:"tasks"`
-	OK            int    `json:"ok"`
-	Lossy         int    `json:"lossy"`
-	Failed        int    `json:"failed"`    // for a reason that stays
-	Transient     int    `json:"transient"` // for a reason that may pass
-	Missing       int    `json:"missing"`   // neither done nor failed
-	Torn          int    `json:"torn"`      // lines of results that cannot be read
-	Size          int64  `json:"size"`      // of the inputs that are done
-	OutputSize    int64  `json:"output_size"`
-	Messages      int64  `json:"messages"`
-
-	IO         iox.Counts `json:"io"`          // of all conversions
-	DurationNS string     `json:"duration_ns"` // the same
-}
-
-// A failedTask is a task with why it is not done.
-type failedTask struct {
-	tasks.Task
-	Transient bool   `json:"transient"`
-	Error     string `json:"error"`
-}
 
 // collectMemory is from how many bytes on garbage is collected more often. 100,000 tasks and lines of
 // results take about 110 MB.
 const collectMemory = 140 << 20
 
 // collectTasks puts the results of the tasks of a plan together.
-func (e *env) collectTasks(c *cli.Context) error {
-	args := c.Args().Slice()
+func (e *env) collectTasks(ctx context.Context) error {
+	args := e.words
 	if len(args) == 0 {
-		return usage("type: bagconv collect PLAN", "no plan given")
+		return flags.Usage("type: bagconv collect PLAN", "no plan given")
 	}
 	if e.LimitMemory != nil {
 		e.LimitMemory(collectMemory)
 	}
-	s := &collection{env: e, plan: args[0]}
+	s := &collection{env: e, plan: args[0], tally: tasks.Tally{}}
 	if err := s.readPlan(); err != nil {
 		return err
 	}
@@ -82,7 +40,13 @@ func (e *env) collectTasks(c *cli.Context) error {
 	if iox.IsURL(s.dir) {
 		s.cleanUp([]string{s.dir}) // copies that were not finished
 	}
-	if err := s.write(c.Context); err != nil {
+	if err := s.checkDataset(); err != nil {
+		return err
+	}
+	if err := s.write(ctx); err != nil {
+		return err
+	}
+	if err := s.makeDataset(ctx); err != nil {
 		return err
 	}
 	return s.report()
@@ -131,13 +95,7 @@ func (s *collection) readResults(names []string) error {
 	return nil
 }
 
-// look finds the results of tasks, from one number to before another. Those whose outputs are not there
-// are failures.
-func (s *collection) look(ctx context.Context, from, to int) error {
-	store := tasks.Store{FS: s.fs}
-	return readReceipts(ctx, from, to, func(i int) error { return s.lookAt(&store, i) })
-}
-
+// lookAt finds the result of a task. One whose output is not there is a failure.
 func (s *collection) lookAt(store *tasks.Store, i int) error {
 	t := s.tasks[i]
 	there := func(r *tasks.Result) bool { return r.Empty() || r.Stands(s.fs) || s.beingJoined(t) }
@@ -165,17 +123,19 @@ const atHand = 1024
 // write writes the manifest, and the list of failures.
 func (s *collection) write(ctx context.Context) error {
 	manifest, failures := filepath.Join(s.dir, "manifest.jsonl"), filepath.Join(s.dir, "failures.jsonl")
-	if m := s.set.manifest; m != "" {
+	if m := s.set.batch.manifest; m != "" {
 		manifest = m
 	}
 	if err := batch.Check(s.fs, manifest); err != nil {
 		return (&batchRun{env: s.env, manifest: manifest}).explainManifest(err)
 	}
-	if err := s.made(manifest, failures); err != nil {
-		return err
+	var made folders
+	for _, name := range []string{manifest, failures} {
+		if err := made.make(filepath.Dir(name)); err != nil {
+			return explainFolder(err)
+		}
 	}
 	s.sum.SchemaVersion, s.sum.Tasks, s.sum.Torn = schemaVersion, len(s.tasks), s.others
-	s.sum.DurationNS = "0"
 	s.sum.Plan, s.sum.Manifest, s.sum.Failures = s.plan, manifest, failures
 	err := iox.Replace(s.fs, manifest, func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 64<<10)
@@ -205,7 +165,8 @@ func (s *collection) end(from int) int {
 
 // writeSome writes the lines of the manifest for some tasks, and forgets their results.
 func (s *collection) writeSome(ctx context.Context, out *bufio.Writer, from, to int) error {
-	if err := s.look(ctx, from, to); err != nil {
+	store := tasks.Store{FS: s.fs}
+	if err := readReceipts(ctx, from, to, func(i int) error { return s.lookAt(&store, i) }); err != nil {
 		return err
 	}
 	if err := s.join(ctx, from, to); err != nil {
@@ -222,51 +183,26 @@ func (s *collection) writeSome(ctx context.Context, out *bufio.Writer, from, to 
 	return nil
 }
 
-// made makes the folders of files.
-func (s *collection) made(names ...string) error {
-	var made folders
-	for _, name := range names {
-		if err := made.make(filepath.Dir(name)); err != nil {
-			return explainFolder(err)
-		}
-	}
-	return nil
-}
-
 // count counts tasks, and lists those that are not done.
 func (s *collection) count(from, to int) {
-	sum := &s.sum
-	for i := from; i < to; i++ {
-		r := s.results[i]
-		switch {
-		case r == nil:
-			sum.Missing++
-			s.failed = append(s.failed, failedTask{*s.tasks[i], true, "not done"})
-			continue
-		case r.Status == batch.StatusFailed && r.Transient:
-			sum.Transient++
-		case r.Status == batch.StatusFailed:
-			sum.Failed++
-		case r.Status == batch.StatusLossy:
-			sum.Lossy++
-		default:
-			sum.OK++
+	for i, r := range s.results[from:to] {
+		if r == nil {
+			r = &tasks.Result{Transient: true, Entry: batch.Entry{Status: tasks.FateMissing, Error: tasks.FateMissing}}
 		}
-		if r.Status == batch.StatusFailed {
-			s.failed = append(s.failed, failedTask{*s.tasks[i], r.Transient, r.Error})
-			continue
+		r.Skipped = false // a worker has found it done
+		if s.tally.Add(r.Fate(), &r.Entry); !r.Done() {
+			s.failed = append(s.failed, failedTask{*s.tasks[from+i], r.Transient, r.Error})
 		}
-		sum.IO = sum.IO.Plus(r.IO)
-		sum.DurationNS = addNumbers(sum.DurationNS, r.DurationNS)
-		sum.Size += r.Size
-		sum.OutputSize += r.OutputSize
-		sum.Messages += r.Written
 	}
 }
 
 // report reports the counts, and ends with a status.
 func (s *collection) report() error {
-	sum := &s.sum
+	sum, t, done := &s.sum, s.tally, s.tally.Of(batch.StatusOK, batch.StatusLossy)
+	sum.OK, sum.Lossy, sum.Failed = t[batch.StatusOK].Tasks, t[batch.StatusLossy].Tasks, t[batch.StatusFailed].Tasks
+	sum.Transient, sum.Missing = t[tasks.FateTransient].Tasks, t[tasks.FateMissing].Tasks
+	sum.Size, sum.OutputSize, sum.Messages = done.Size, done.OutputSize, done.Messages
+	sum.IO, sum.DurationNS = done.IO, strconv.FormatInt(done.DurationNS, 10)
 	ended := outcome{transient: sum.Missing+sum.Transient > 0, some: sum.Failed > 0, lossy: sum.Lossy > 0}
 	sum.Status, sum.ExitStatus = ended.word(), ended.status()
 	if s.set.json {
@@ -275,13 +211,38 @@ func (s *collection) report() error {
 		}
 	}
 	if n := sum.Failed + sum.Transient + sum.Missing; n > 0 {
-		s.say("%s to be done again, in %s: %d not done, %d failed for a reason that may pass, %d failed", count(int64(n), "task"), clean(sum.Failures), sum.Missing, sum.Transient, sum.Failed)
+		s.say("%s to be done again, in %s: %d not done, %d failed for a reason that may pass, %d failed", phrase.Count(int64(n), "task"), phrase.Clean(sum.Failures), sum.Missing, sum.Transient, sum.Failed)
 	}
 	if sum.Torn > 0 {
-		s.say("skipped %s of results that cannot be read", count(int64(sum.Torn), "line"))
+		s.say("skipped %s of results that cannot be read", phrase.Count(int64(sum.Torn), "line"))
 	}
 	if !s.set.quiet {
-		s.say("%s of %s done, %d with losses; manifest: %s", fmt.Sprint(sum.OK+sum.Lossy), count(int64(sum.Tasks), "task"), sum.Lossy, clean(sum.Manifest))
+		s.say("%s of %s done, %d with losses; manifest: %s", fmt.Sprint(sum.OK+sum.Lossy), phrase.Count(int64(sum.Tasks), "task"), sum.Lossy, phrase.Clean(sum.Manifest))
 	}
 	return ended.end()
+}
+
+// collectCommand is the command collect.
+func (e *env) collectCommand() flags.Command {
+	return flags.Command{
+		Name: "collect", Part: manyPart, Call: "collect PLAN [RESULTS...]", Summary: "put the results of tasks together",
+		About: `Reports which tasks of PLAN are done. It writes OUT/manifest.jsonl, as bagconv
+batch does, and OUT/failures.jsonl: the tasks that failed or were not done, with
+their errors, which bagconv work can read. RESULTS are files with what work has
+printed; a line that is cut off is skipped. For all other tasks, results
+are read from OUT/.bagconv.`,
+		Examples: []string{
+			"bagconv collect plan.jsonl",
+			"bagconv collect plan.jsonl results-*.jsonl --json",
+			"bagconv work < out/failures.jsonl",
+		},
+		Exits: flags.Exits{
+			0:  "all tasks are done; nothing is lost that the formats can store",
+			1:  "failed",
+			3:  "all tasks are done, but something is damaged or lost",
+			5:  "some tasks failed, and would fail again",
+			75: "some tasks are not done, or failed for a reason that may pass",
+		},
+		Run: e.collectTasks,
+	}
 }

@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
-	"github.com/bagconv/bagconv/convert/batch"
-	"github.com/bagconv/bagconv/convert/content"
-	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/internal/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/tasks"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -106,7 +103,7 @@ func (s *collection) entries(from, to int) (list []*batch.Entry) {
 			list = append(list, &r.Entry)
 		case t.Range != nil && t.Range.Part == 0:
 			if parts := s.partsFrom(i); parts != nil {
-				list = append(list, wholeEntry(t, parts, s.joiner(t) != nil))
+				list = append(list, t.Whole(parts, s.joiner(t) != nil))
 				i += len(parts) - 1
 			}
 		}
@@ -114,78 +111,46 @@ func (s *collection) entries(from, to int) (list []*batch.Entry) {
 	return list
 }
 
-// wholeEntry returns what the manifest has about a recording in parts.
-func wholeEntry(t *tasks.Task, parts []*tasks.Result, joined bool) *batch.Entry {
-	e := parts[0].Entry
-	e.Output, e.Content = t.Range.Joined, wholeContent(parts)
-	e.LossCodes, e.ByDesign, e.DamageCodes, e.OutputFiles = slices.Clone(e.LossCodes), slices.Clone(e.ByDesign), slices.Clone(e.DamageCodes), slices.Clone(e.OutputFiles)
-	for _, r := range parts[1:] {
-		e.Read += r.Read
-		e.Written += r.Written
-		e.Lost.Messages += r.Lost.Messages
-		e.Lost.Bytes, e.Lost.Blocks = max(e.Lost.Bytes, r.Lost.Bytes), max(e.Lost.Blocks, r.Lost.Blocks) // of the whole source, perhaps
-		e.Lost.Uncounted = e.Lost.Uncounted || r.Lost.Uncounted
-		e.LossCodes, e.ByDesign, e.DamageCodes = union(e.LossCodes, r.LossCodes), union(e.ByDesign, r.ByDesign), union(e.DamageCodes, r.DamageCodes)
-		e.DurationNS, e.IO = addNumbers(e.DurationNS, r.DurationNS), e.IO.Plus(r.IO)
-		if r.Status == batch.StatusLossy {
-			e.Status = r.Status
-		}
-		if !joined {
-			e.OutputFiles, e.OutputSize = append(e.OutputFiles, r.OutputFiles...), e.OutputSize+r.OutputSize
-		}
-	}
-	if joined {
-		for _, r := range parts {
-			if !r.Empty() {
-				e.OutputFiles, e.OutputSize = r.OutputFiles, r.OutputSize
-			}
-		}
-	}
-	return &e
+// A collection is what is known of the tasks of a plan.
+type collection struct {
+	*env
+	plan    string
+	dir     string // of the outputs
+	tasks   []*tasks.Task
+	lines   [][]byte        // of results that were given, index as tasks; nil: none
+	results []*tasks.Result // those at hand, index as tasks; nil: not done
+	others  int             // lines that are no results
+	failed  []failedTask
+	tally   tasks.Tally
+	sum     collectJSON
 }
 
-// wholeContent returns the content sums of a recording in parts, nil if they are not known of all.
-func wholeContent(parts []*tasks.Result) []batch.Digest {
-	type key struct{ topic, typ string }
-	sums, whole := map[key]*content.Sum{}, map[key]*batch.Digest{}
-	for _, r := range parts {
-		if r.Content == nil && r.Written > 0 {
-			return nil
-		}
-		for _, d := range r.Content {
-			k := key{d.Topic, d.Type}
-			if whole[k] == nil {
-				sums[k], whole[k] = &content.Sum{}, &batch.Digest{Topic: d.Topic, Type: d.Type}
-			}
-			whole[k].Messages += d.Messages
-			if sums[k].AddText(d.Sum) != nil {
-				return nil // a result of another version
-			}
-			whole[k].Sum = sums[k].String()
-		}
-	}
-	var list []batch.Digest
-	for _, d := range whole {
-		list = append(list, *d)
-	}
-	slices.SortFunc(list, func(a, b batch.Digest) int {
-		return cmp.Or(strings.Compare(a.Topic, b.Topic), strings.Compare(a.Type, b.Type))
-	})
-	return list
+// The JSON of collect --json, documented in docs/scale.md.
+type collectJSON struct {
+	SchemaVersion int    `json:"schema_version"`
+	Status        string `json:"status"` // "ok", "lossy" or "failed"
+	ExitStatus    int    `json:"exit_status"`
+	Plan          string `json:"plan"`
+	Manifest      string `json:"manifest"`
+	Failures      string `json:"failures"` // the file with tasks that are to be done again
+	Tasks         int    `json:"tasks"`
+	OK            int    `json:"ok"`
+	Lossy         int    `json:"lossy"`
+	Failed        int    `json:"failed"`    // for a reason that stays
+	Transient     int    `json:"transient"` // for a reason that may pass
+	Missing       int    `json:"missing"`   // neither done nor failed
+	Torn          int    `json:"torn"`      // lines of results that cannot be read
+	Size          int64  `json:"size"`      // of the inputs that are done
+	OutputSize    int64  `json:"output_size"`
+	Messages      int64  `json:"messages"`
+
+	IO         iox.Counts `json:"io"`          // of all conversions
+	DurationNS string     `json:"duration_ns"` // the same
 }
 
-func union(a, b []string) []string {
-	for _, s := range b {
-		if !slices.Contains(a, s) {
-			a = append(a, s)
-		}
-	}
-	return a
-}
-
-// addNumbers adds numbers of ns as JSON has them.
-func addNumbers(a, b string) string {
-	x, _ := strconv.ParseInt(a, 10, 64)
-	y, _ := strconv.ParseInt(b, 10, 64)
-	return strconv.FormatInt(x+y, 10)
+// A failedTask is a task with why it is not done.
+type failedTask struct {
+	tasks.Task
+	Transient bool   `json:"transient"`
+	Error     string `json:"error"`
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -19,22 +20,28 @@ func TestCompletes(t *testing.T) {
 		"order": "time file", "header-seq": "count zero", "rosout": "keep ros2", "frames": "apollo rep103", "restamp": "header log",
 		"encoding": "native keep cdr", "proto-types": "mapped generated raw", "apollo-layout": "common_msgs legacy", "segment-names": "new old",
 		"verify": "content counts bytes", "progress": "auto bar plain json none", "scan": "auto always never",
-		"fail-on": "note warning error", "by": "topic", "to": "fake",
+		"fail-on": "note warning error", "by": "topic", "to": "fake parquet arrow csv npy lerobot episodes",
 	}
 	seen := map[string]bool{}
 	for _, c := range e.commands() {
-		for _, f := range c.flags {
-			want, ok := enumerated[f.name]
-			if !ok || f.arg == "ADDRESS" { // the --to of play
+		for _, f := range c.Flags {
+			want, ok := enumerated[f.Name]
+			if !ok || f.Arg == "ADDRESS" { // the --to of play
 				continue
 			}
-			seen[f.name] = true
+			seen[f.Name] = true
 			var got []string
-			for _, w := range e.candidates(context.Background(), []string{c.name, dashed(f.name)}, "").words {
-				got = append(got, w.value)
+			var out strings.Builder
+			if err := e.asker().Complete(context.Background(), &out, []string{c.Name, flags.Dashed(f.Name), "."}); err != nil {
+				t.Fatal(err)
+			}
+			for word := range strings.Lines(out.String()) {
+				if word, _, _ = strings.Cut(strings.TrimSpace(word), "\t"); word[0] != ':' {
+					got = append(got, word)
+				}
 			}
 			if strings.Join(got, " ") != want {
-				t.Errorf("%s --%s: %q, want %q", c.name, f.name, got, want)
+				t.Errorf("%s --%s: %q, want %q", c.Name, f.Name, got, want)
 			}
 		}
 	}
@@ -42,8 +49,8 @@ func TestCompletes(t *testing.T) {
 		t.Errorf("only %v are flags", seen)
 	}
 	for _, c := range e.commands() {
-		if c.summary == "" {
-			t.Errorf("nothing tells what %s does", c.name)
+		if c.Summary == "" {
+			t.Errorf("nothing tells what %s does", c.Name)
 		}
 	}
 }
@@ -67,7 +74,7 @@ func TestCompleteSlow(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	if err := e.complete(ctx, []string{"--", path, "-t", "."}); err != nil || out.String() != ":\n" {
+	if err := e.asker().Complete(ctx, e.Out, []string{"--", path, "-t", "."}); err != nil || out.String() != ":\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 	if ctx.Err() == nil {
@@ -87,7 +94,7 @@ func FuzzComplete(f *testing.F) {
 		word := args[len(args)-1]
 		args[len(args)-1] = "." + word
 		out.Reset()
-		if err := e.complete(context.Background(), append([]string{"--"}, args...)); err != nil {
+		if err := e.asker().Complete(context.Background(), e.Out, append([]string{"--"}, args...)); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")

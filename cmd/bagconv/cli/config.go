@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/nearest"
 	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/internal/yaml"
 	"github.com/bagconv/bagconv/storage"
@@ -28,29 +28,29 @@ import (
 const maxConfig = 1 << 20
 
 // applyConfig sets the flags that a file names and the line does not.
-func (c *command) applyConfig(ctx *cli.Context, fsys storage.FS, path string) error {
+func applyConfig(c *flags.Command, fsys storage.FS, path string) error {
 	root, err := readConfig(fsys, path)
 	if err != nil || root == nil {
 		return err
 	}
-	spelling := map[*flag]string{}
+	spelling := map[*flags.Flag]string{}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
-		f := c.flag(key.Value)
+		f := c.Flag(key.Value)
 		switch {
 		case f == nil:
-			err := fmt.Errorf("line %d: %s is not a flag of %s", key.Line, clean(key.Value), c.name)
-			if near := nearest(strings.TrimLeft(key.Value, "-"), c.flagNames()); near != "" {
+			err := fmt.Errorf("line %d: %s is not a flag of %s", key.Line, phrase.Clean(key.Value), c.Name)
+			if near := nearest.Word(strings.TrimLeft(key.Value, "-"), c.FlagNames()); near != "" {
 				err = fmt.Errorf("%w; did you mean %s?", err, near)
 			}
 			return err
-		case f.lineOnly:
+		case f.LineOnly:
 			return fmt.Errorf("line %d: %s is allowed only on the command line", key.Line, key.Value)
 		case spelling[f] != "":
 			return fmt.Errorf("line %d: %s and %s are the same flag", key.Line, spelling[f], key.Value)
 		}
 		spelling[f] = key.Value
-		texts, err := f.configValues(value)
+		texts, err := configValues(f, value)
 		if err != nil {
 			return fmt.Errorf("line %d: %s%w", key.Line, key.Value, err)
 		}
@@ -58,20 +58,10 @@ func (c *command) applyConfig(ctx *cli.Context, fsys storage.FS, path string) er
 			continue // the line wins
 		}
 		for _, text := range texts {
-			if err := ctx.Set(f.name, text); err != nil {
-				return err
-			}
+			f.Add(text)
 		}
 	}
 	return nil
-}
-
-// flagNames lists the names of the flags.
-func (c *command) flagNames() (names []string) {
-	for _, f := range c.flags {
-		names = append(names, f.name)
-	}
-	return names
 }
 
 // readConfig returns the mapping that a file holds, nil when it holds nothing.
@@ -81,7 +71,7 @@ func readConfig(fsys storage.FS, path string) (*yaml.Node, error) {
 		return nil, plainError(err)
 	}
 	if len(text) > maxConfig {
-		return nil, fmt.Errorf("it has more than %s, which is too large for a list of flags", count(maxConfig, "byte"))
+		return nil, fmt.Errorf("it has more than %s, which is too large for a list of flags", phrase.Count(maxConfig, "byte"))
 	}
 	return parseConfig(text)
 }
@@ -132,10 +122,10 @@ func plainError(err error) error {
 
 // configValues returns the values of a flag, as they would stand on the line. Errors
 // follow its name.
-func (f *flag) configValues(value *yaml.Node) ([]string, error) {
+func configValues(f *flags.Flag, value *yaml.Node) ([]string, error) {
 	items := []*yaml.Node{value}
 	if value.Kind == yaml.SequenceNode {
-		if !f.several {
+		if !f.Several {
 			return nil, errors.New(" takes one value, not a list")
 		}
 		items = value.Content
@@ -154,11 +144,11 @@ func (f *flag) configValues(value *yaml.Node) ([]string, error) {
 		text := item.Value // as it is written: 4M, -30s, 2024-05-01T12:00:00Z
 		var b bool
 		switch {
-		case f.kind == onOff && item.Decode(&b) != nil: // yes and no as well
+		case f.Kind == flags.OnOff && item.Decode(&b) != nil: // yes and no as well
 			return nil, fmt.Errorf(" must be true or false, not %q", text)
-		case f.kind == onOff:
+		case f.Kind == flags.OnOff:
 			text = fmt.Sprint(b)
-		case !f.takes(text):
+		case !f.Takes(text):
 			return nil, fmt.Errorf(": %q is not a whole number", text) // the only kind in such files that is not text
 		}
 		if text, err := remote.Name(text); err != nil {
@@ -168,49 +158,4 @@ func (f *flag) configValues(value *yaml.Node) ([]string, error) {
 		}
 	}
 	return texts, nil
-}
-
-// writeConfig prints the flags in force: those that are set as a file that
-// --config reads, the defaults of the others as comments.
-func (c *command) writeConfig(w io.Writer) error {
-	set, defaults := &yaml.Node{Kind: yaml.MappingNode}, ""
-	for _, f := range c.flags {
-		switch {
-		case f.lineOnly:
-		case f.IsSet():
-			value := &yaml.Node{}
-			if err := value.Encode(f.value()); err != nil {
-				return err
-			}
-			set.Content = append(set.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: f.name}, value)
-		case f.init != "":
-			defaults += fmt.Sprintf("# %s: %s\n", f.name, f.init)
-		}
-	}
-	var text []byte
-	if len(set.Content) > 0 {
-		var err error
-		if text, err = yaml.Marshal(set); err != nil {
-			return err
-		}
-	}
-	if defaults != "" {
-		defaults = "# defaults:\n" + defaults
-	}
-	_, err := fmt.Fprintf(w, "# bagconv %s\n%s%s", c.name, text, defaults)
-	return err
-}
-
-// value returns the value as YAML has it: true or false, a number, a text or texts.
-func (f *flag) value() any {
-	switch {
-	case f.several:
-		return f.texts
-	case f.kind == onOff:
-		return f.String() == "true"
-	case f.kind == aNumber:
-		n, _ := strconv.ParseInt(f.String(), 10, 64) // it was checked
-		return n
-	}
-	return f.String()
 }

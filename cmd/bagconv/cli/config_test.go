@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 )
 
 // FuzzConfig: no text of a file makes reading it panic, and every value that is
@@ -13,7 +15,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte("a: &x [*x]\n"))
 	f.Add([]byte("? [a]\n: {b: !!binary c}\n---\n"))
 	e, _, _ := testEnv()
-	flags := commandNamed(e.commands(), "convert").flags
+	list := flags.Named(e.commands(), "convert").Flags
 	f.Fuzz(func(t *testing.T, text []byte) {
 		root, err := parseConfig(text)
 		if err != nil || root == nil {
@@ -23,8 +25,8 @@ func FuzzConfig(f *testing.F) {
 			t.Fatalf("kind %d with %d nodes", root.Kind, len(root.Content))
 		}
 		for i := 1; i < len(root.Content); i += 2 {
-			for _, flag := range flags {
-				values, err := flag.configValues(root.Content[i])
+			for _, f := range list {
+				values, err := configValues(f, root.Content[i])
 				if err == nil && len(values) > len(text) {
 					t.Errorf("%d values of %d bytes", len(values), len(text))
 				}

@@ -10,13 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/transcode"
-	"github.com/bagconv/bagconv/internal/guard"
-	"github.com/bagconv/bagconv/schema/builtin"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -27,14 +22,14 @@ type conversion struct {
 }
 
 // convert runs one conversion.
-func (e *env) convert(c *cli.Context, mode conversion) error {
+func (e *env) convert(ctx context.Context, mode conversion) error {
 	if err := e.mistypedVerb(e.word); err != nil {
 		return err
 	}
-	if err := e.checkTopicWords(c); err != nil {
+	if err := e.checkTopicWords(ctx); err != nil {
 		return err
 	}
-	in, out, err := e.conversionPaths(c)
+	in, out, err := e.conversionPaths(ctx)
 	if err != nil {
 		return err
 	}
@@ -46,8 +41,8 @@ func (e *env) convert(c *cli.Context, mode conversion) error {
 	if mode.salvage || mode.sameFormat {
 		if to == "" && source.Create != nil && mode.sameFormat {
 			if to = source.Name; endsInSeparator(out) && !source.Folder {
-				return usage("bagconv convert writes other formats and has the same flags; or remove the separator at the end",
-					"%s is a folder, but %s keeps the format of its input, %s", clean(out), c.Command.Name, to)
+				return flags.Usage("bagconv convert writes other formats and has the same flags; or remove the separator at the end",
+					"%s is a folder, but %s keeps the format of its input, %s", phrase.Clean(out), e.command.Name, to)
 			}
 		}
 		if to == "" && source.Create != nil && (endsInSeparator(out) && source.Folder || filepath.Ext(out) == "" && !endsInSeparator(out)) {
@@ -60,18 +55,7 @@ func (e *env) convert(c *cli.Context, mode conversion) error {
 	}
 	job.Source, job.SourceFormat = in, source
 	job.Read.Uncommitted = mode.salvage
-	return e.runJob(c, job, mode.salvage)
-}
-
-// keptFormat returns the format that the line names for the output. A folder that becomes a folder
-// keeps its format, unless the line asks for another storage or for a distribution.
-func (e *env) keptFormat(source *storage.Format, out string) string {
-	to := e.set.to
-	if to == "" && source.Folder && source.Create != nil && !e.command.isSet(storage.NameStorage) && !e.command.isSet(storage.NameProfile) &&
-		(endsInSeparator(out) || filepath.Ext(out) == "") {
-		return source.Name
-	}
-	return to
+	return e.runJob(ctx, job, mode.salvage)
 }
 
 // detectInput is detect for the input of a line that also names an output.
@@ -80,7 +64,7 @@ func (e *env) detectInput(in, out string) (*storage.Format, error) {
 	var own *failure
 	if errors.Is(err, fs.ErrNotExist) && errors.As(err, &own) {
 		if other, e := e.formats.DetectIn(e.fs, out); e == nil {
-			own.hint = fmt.Sprintf("%s exists (%s): the input comes first, the output last", clean(out), other.Name)
+			own.hint = fmt.Sprintf("%s exists (%s): the input comes first, the output last", phrase.Clean(out), other.Name)
 		}
 	}
 	return f, err
@@ -88,8 +72,8 @@ func (e *env) detectInput(in, out string) (*storage.Format, error) {
 
 // conversionPaths finds the input and the output on the line. All parts of one
 // recording are that recording.
-func (e *env) conversionPaths(c *cli.Context) (in, out string, err error) {
-	args := c.Args().Slice()
+func (e *env) conversionPaths(ctx context.Context) (in, out string, err error) {
+	args := e.words
 	out = e.set.output
 	if out == "" && len(args) > 1 {
 		out, args = args[len(args)-1], args[:len(args)-1]
@@ -99,15 +83,15 @@ func (e *env) conversionPaths(c *cli.Context) (in, out string, err error) {
 	}
 	switch {
 	case len(args) == 0:
-		return "", "", usage("type: bagconv IN OUT", "no input given")
+		return "", "", flags.Usage("type: bagconv IN OUT", "no input given")
 	case len(args) > 1:
 		return "", "", e.severalInputs(args, out)
 	case args[0] == "":
-		return "", "", usage("is a shell variable empty?", "the name of the input is empty")
+		return "", "", flags.Usage("is a shell variable empty?", "the name of the input is empty")
 	case out == "":
-		return "", "", usage("type for example: "+e.exampleLine(c.Command.Name, args[0]), "no output given")
+		return "", "", flags.Usage("type for example: "+e.exampleLine(e.command.Name, args[0]), "no output given")
 	case out == "-":
-		return "", "", usage("give the name of a file or folder", "a recording cannot be written to standard output")
+		return "", "", flags.Usage("give the name of a file or folder", "a recording cannot be written to standard output")
 	}
 	e.report.source, e.report.sink = args[0], out
 	return args[0], out, nil
@@ -120,9 +104,11 @@ func (e *env) exampleLine(verb, in string) string {
 	name := strings.TrimSuffix(base, ext)
 	switch {
 	case verb == "split":
-		return clean(fmt.Sprintf("bagconv split %s %s_parts/ --max-duration 1m", in, name))
+		return phrase.Clean(fmt.Sprintf("bagconv split %s %s_parts/ --max-duration 1m", in, name))
 	case verb == "recover":
 		name += "_recovered" + cmp.Or(ext, "/")
+	case verb == "export":
+		name += "_tables/"
 	case verb == "filter":
 		name += "_part" + cmp.Or(ext, "/")
 	case ext == e.fileEnding(0):
@@ -130,17 +116,17 @@ func (e *env) exampleLine(verb, in string) string {
 	default:
 		name += e.fileEnding(0)
 	}
-	if verb != defaultCommand {
+	if verb != flags.DefaultCommand {
 		in = verb + " " + in
 	}
-	return clean("bagconv " + in + " " + name)
+	return phrase.Clean("bagconv " + in + " " + name)
 }
 
 // checkTopicWords finds topics of the input among the files on the line: other
 // programs take several words after one --topic.
-func (e *env) checkTopicWords(c *cli.Context) error {
-	args := c.Args().Slice()
-	if len(args) < 2 || !c.IsSet("topic") && !c.IsSet("exclude-topic") {
+func (e *env) checkTopicWords(ctx context.Context) error {
+	args := e.words
+	if len(args) < 2 || !e.command.IsSet("topic") && !e.command.IsSet("exclude-topic") {
 		return nil
 	}
 	var names []string
@@ -149,145 +135,84 @@ func (e *env) checkTopicWords(c *cli.Context) error {
 			continue
 		}
 		if names == nil {
-			names = e.topicNames(c.Context, args[0])
+			names = e.topicNames(ctx, args[0])
 		}
 		if slices.Contains(names, word) {
-			return usage("repeat the flag for each topic: -t A -t B", "%s is a topic of %s, but stands where a file is expected", clean(word), clean(args[0]))
+			return flags.Usage("repeat the flag for each topic: -t A -t B", "%s is a topic of %s, but stands where a file is expected", phrase.Clean(word), phrase.Clean(args[0]))
 		}
 	}
 	return nil
 }
 
-// topicNames lists the topics of a recording; nil if it cannot be read.
-func (e *env) topicNames(ctx context.Context, path string) (names []string) {
-	r, err := e.openWith(ctx, path, storage.ReadOptions{InfoOnlyAbove: 1})
-	if err != nil {
-		return nil
+// convertCommand is the command convert.
+func (e *env) convertCommand() flags.Command {
+	return flags.Command{
+		Name: "convert", Part: convertPart, Call: "[convert] IN OUT", Summary: "convert a recording",
+		About: `Converts one recording. The format of IN is found by its content. The format of
+OUT is chosen by --to, or else by the ending of its name:
+{endings}
+A name with / at its end, or without an ending, becomes a folder ({folder}).
+OUT appears only when it is complete; a run that fails leaves no output. If a
+recording has several files, name their folder, their common name, or all of
+them to read them as one; a single file is read alone.`,
+		Examples: []string{
+			"bagconv drive{file} drive_ros2/",
+			"bagconv drive{file} drive_ros2/ --distro jazzy --report report.json",
+			"bagconv drive_ros2 drive{file} --compression lz4 --force",
+			"bagconv drive{file} cut{file} -S 1m30s -u 10 -t /imu -t '/camera/*'",
+			"bagconv drive{file} cut/ -S -30s -m /imu:=/imu/data --throttle /imu=50",
+		},
+		Exits: convertExits,
+		Run:   func(ctx context.Context) error { return e.convert(ctx, conversion{}) },
 	}
-	defer r.Close() // it was only read
-	for i := range r.Info.Topics {
-		names = append(names, r.Info.Topics[i].Name)
-	}
-	return names
 }
 
-// jobTo makes the job that writes out, in the format to or in that of its name.
-func (e *env) jobTo(to, out string) (*convert.Job, error) {
-	sink, err := e.sinkFormat(to, out, e.command.text)
-	if err != nil {
-		return nil, err
+// filterCommand is the command filter.
+func (e *env) filterCommand() flags.Command {
+	return flags.Command{
+		Name: "filter", Part: convertPart, Call: "filter IN OUT", Summary: "copy part of a recording, in its format",
+		About: `Copies a part of a recording. OUT has the format of IN, whatever its name. In all
+else it is like bagconv convert.`,
+		Examples: []string{
+			"bagconv filter drive{file} imu{file} -t /imu",
+			"bagconv filter drive_ros2/ ten_seconds/ -S 1m30s -u 10",
+		},
+		Exits: convertExits,
+		Run:   func(ctx context.Context) error { return e.convert(ctx, conversion{sameFormat: true}) },
 	}
-	job, err := e.jobFor(sink)
-	if err != nil {
-		return nil, err
-	}
-	job.Sink, job.Formats = filepath.Clean(out), e.formats
-	if other := e.formats.Named(out); other != nil && other != sink && !e.set.quiet {
-		e.writeLines("note", []string{fmt.Sprintf("%s: the output is a %s, although its name has the ending of a %s", out, sink.Name, other.Name)})
-	}
-	return job, nil
 }
 
-// jobFor returns the conversion that the flags ask for, to a format.
-func (e *env) jobFor(sink *storage.Format) (*convert.Job, error) {
-	job := e.set.job
-	job.SinkFormat = sink
-	if err := e.setOptions(&job); err != nil {
-		return nil, err
+// recoverCommand is the command recover.
+func (e *env) recoverCommand() flags.Command {
+	return flags.Command{
+		Name: "recover", Part: repairPart, Call: "recover IN OUT", Summary: "write a clean recording from a damaged one",
+		About: `Writes all messages that can be read from the damaged recording IN into a clean
+recording OUT, and reports what was saved and what is lost, in messages, bytes
+and blocks (chunks). IN is not changed. OUT may have any format; if its name
+has no ending of a format, it has that of IN. Index, header and counts of OUT
+are new, and its messages are in order. Messages that were written to a database
+but never committed are recovered, too. A recording that is whole, but has no
+index, needs only bagconv reindex.`,
+		Examples: []string{
+			"bagconv recover cut{file} whole{file}",
+			"bagconv recover drive{other} whole{other} --report what.json",
+		},
+		Exits: flags.Exits{
+			0:   "OUT is written; nothing was lost",
+			1:   "nothing could be read; no output",
+			3:   "OUT is written, but something is lost; the report names it",
+			4:   "--verify found a difference; no output",
+			130: "interrupted; no output",
+		},
+		Run: func(ctx context.Context) error { return e.convert(ctx, conversion{salvage: true}) },
 	}
-	if err := e.set.setAbout(&job); err != nil {
-		return nil, err
-	}
-	if slices.Contains(sink.Options.Choices(storage.NameProfile), job.Distro) {
-		job.Write.Profile = job.Distro
-	}
-	if slices.Contains(job.Attach, "") || e.command.isSet("extras") && job.Extras == "" {
-		return nil, usage("is a shell variable empty?", "the name after --attach or --extras is empty")
-	}
-	known := append([]string{"native", convert.EncodingKeep}, convert.Encodings(sink)...)
-	if err := oneOf("--encoding of "+sink.Name, job.Encoding, known...); err != nil {
-		return nil, err
-	}
-	if job.Encoding == "native" {
-		job.Encoding = ""
-	}
-	return &job, nil
 }
 
-// checkLevel refuses a level if nothing is compressed.
-func checkLevel(job *convert.Job) error {
-	codec, sink := job.Write.Compression, job.SinkFormat
-	if codec == "" && job.SourceFormat != nil && job.SourceFormat.Name == sink.Name {
-		return nil // it may be that of the source
-	}
-	codecs := slices.DeleteFunc(slices.Clone(sink.Options.Choices(storage.NameCompression)), func(s string) bool { return s == "none" })
-	switch {
-	case job.Write.Level == 0:
-	case codec == "none" || codec == "" && job.Write.Values[storage.NameCompressionMode] == "" && sink.Options.Choices(storage.NameCompression)[0] == "none":
-		return usage("add --compression "+orList(codecs), "--level has no effect without compression")
-	}
-	return nil
-}
-
-// distros lists the ROS 2 distributions whose types are built in.
-func distros() (names []string) {
-	return slices.DeleteFunc(slices.Clone(builtin.Distros()), func(d string) bool { return !mapping.KnownDistro(d) })
-}
-
-// oneOf checks the value of a flag that takes a few words.
-func oneOf(flag, value string, choices ...string) error {
-	for _, c := range choices {
-		if c == value {
-			return nil
-		}
-	}
-	hint := "it is one of: " + strings.Join(choices, ", ")
-	if near := suggest(strings.ToLower(value), choices); near != "" && len(value) > 2 {
-		hint += "; did you mean " + near + "?"
-	}
-	return usage(hint, "%s: unknown value %q", flag, value)
-}
-
-// refusedText reports what a strict run was refused for, on one line: the first of it,
-// and how much more there is.
-func refusedText(err error) string {
-	var refused *convert.LossError
-	if !errors.As(err, &refused) {
-		return err.Error()
-	}
-	var losses []lossJSON
-	for _, l := range refused.Losses {
-		losses = append(losses, lossJSON(l))
-	}
-	lines := append(lossLines(losses, "message"), warningLines("", warningsJSON(refused.Damage))...)
-	text := lines[0]
-	if n := len(lines) - 1; n > 0 {
-		text += fmt.Sprintf(", and %d more; --report FILE lists all", n)
-	}
-	return text
-}
-
-// explainRun adds the next step to an error of a run.
-func (e *env) explainRun(ctx context.Context, job *convert.Job, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil && job.SinkFormat.Live:
-		return &failure{path: job.Sink, what: "interrupted", err: context.Canceled}
-	case ctx.Err() != nil:
-		return &failure{path: job.Sink, what: "interrupted; nothing was written", err: context.Canceled}
-	case errors.As(err, new(*storage.OptionError)):
-		return optionUsage(err)
-	case errors.Is(err, convert.ErrNoPlace):
-		return noPlace(job)
-	case job.Extras != "" && e.aboutFolder(err, job.Extras):
-		return explainExtras(job.Extras, err)
-	case errors.Is(err, fs.ErrExist), errors.As(err, new(*guard.Refusal)):
-		return explainOutput(job, err)
-	case errors.Is(err, convert.ErrLossy):
-		return &failure{path: job.Source, what: "nothing was written because of --strict: " + refusedText(err), hint: "without --strict all that can be read is converted"}
-	case job.Read.Strict && (errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, transcode.ErrMalformed)):
-		return fmt.Errorf("%w; without --strict all that can be read is converted", err)
-	}
-	return explainSelection(job.Source, err)
+// convertExits is what convert and filter end with.
+var convertExits = flags.Exits{
+	0:   "OUT is written; nothing is lost that its format can store",
+	1:   "failed; no output. With --strict also if anything is damaged or lost",
+	3:   "OUT is written, but IN is damaged or something could not be converted",
+	4:   "--verify found a difference; no output",
+	130: "interrupted; no output",
 }

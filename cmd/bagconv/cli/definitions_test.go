@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/internal/samples"
-	"github.com/bagconv/bagconv/schema/rosmsg"
+	"github.com/bagconv/bagconv/internal/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -2,17 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/recording"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/schema/defset"
-	"github.com/bagconv/bagconv/storage"
 )
 
 // defsVariable is the environment variable that adds places to those of --defs.
@@ -33,10 +29,10 @@ func (e *env) readDefinitions(ctx context.Context) error {
 	for _, p := range places {
 		set, err := e.readPlace(ctx, p.path, e.set.job.Definitions)
 		if err != nil {
-			return usage(placeHint, "%s: %v", p.origin, explain(err))
+			return flags.Usage(placeHint, "%s: %v", p.origin, explain(err))
 		}
 		for _, problem := range set.Problems {
-			e.say("%s %s: %s", p.origin, clean(p.path), clean(problem))
+			e.say("%s %s: %s", p.origin, phrase.Clean(p.path), phrase.Clean(problem))
 		}
 		e.set.job.Definitions = append(e.set.job.Definitions, set.All()...)
 	}
@@ -59,50 +55,42 @@ func splitPlaces(list string) (places []string) {
 	return places
 }
 
-// readPlace reads the definitions of one place; before are those that were read before.
-func (e *env) readPlace(ctx context.Context, path string, before []*defset.Set) (*defset.Set, error) {
-	format, err := e.formats.DetectIn(e.fs, path)
-	if err != nil {
-		return defset.Read(e.fs, path, before...)
+// defsCommand is the command defs.
+func (e *env) defsCommand() flags.Command {
+	return flags.Command{
+		Name: "defs", Part: codePart, Old: map[string]string{"migrate": "changes", "migrate plan": "changes", "schema": "show"}, Call: "defs WHAT ...", Summary: "show, explain, compare, pack definitions",
+		About: `Shows which definitions there are, and which of them a conversion uses. WHAT is
+  pack PLACE... -o pack.zip
+               gather the definitions of recordings, workspaces and archives in
+               one archive, which is all that --defs then needs
+  list PLACE...
+               list the types there, with md5sum, type hash and a fingerprint of
+               the layout: types that share it are read alike
+  show IN [TOPIC], show TYPE [PLACE]...
+               print the definition of topics as the recording has it, or of a
+               type as the first place has it; else the standard one
+  which IN     tell for each topic of a recording which definition is used, from
+               where, why, and which others fit its messages
+  changes IN --types-to DEFS
+               compare the types of a recording with other definitions, and
+               draft rules for types that have changed: docs/migration.md
+A place is what --defs takes; places of the line come before the places of --defs.`,
+		Note: `docs/definitions.md has the rules by which a definition is chosen.`,
+		Examples: []string{
+			"bagconv defs pack src/ drive{file} -o pack.zip",
+			"bagconv defs which drive{file} --defs pack.zip",
+			"bagconv defs show drive{file} /imu --tree",
+			"bagconv defs changes drive{file} --types-to ~/ws/src -o rules.yaml",
+			"bagconv defs show sensor_msgs/msg/Imu --tree --distro jazzy",
+			"bagconv defs list pack.zip --json | jq -r '.definitions[].type'",
+		},
+		Exits: flags.Exits{
+			0:   "done",
+			1:   "a recording or an output cannot be read or written, there is no such topic, or a definition is missing or cannot be expanded",
+			3:   "which: a topic has no definition that can be used",
+			130: "interrupted",
+		},
+		Operands: []flags.Flag{{Kind: flags.OneWord, Values: flags.Words(defsWords...)}, {Kind: flags.File}, {Kind: flags.Topic, Several: true}},
+		Run:      e.defs,
 	}
-	return e.definitionsIn(ctx, format, path)
-}
-
-// sayDoubts warns of why the definition of a topic may be wrong.
-func (e *env) sayDoubts(t *storage.Topic, remarks []mapping.Remark) {
-	var lines []lossJSON
-	for _, r := range remarks {
-		if r.Warning {
-			lines = append(lines, lossJSON{Code: r.Code, Topic: t.Name, Message: r.Message})
-		}
-	}
-	e.writeLines("warning", lossLines(lines, ""))
-}
-
-// definitionsIn returns the definitions that a recording has.
-func (e *env) definitionsIn(ctx context.Context, format *storage.Format, path string) (set *defset.Set, err error) {
-	r, err := recording.Open(ctx, recording.Ref{Path: path, Format: format, Read: storage.ReadOptions{FS: e.fs, InfoOnlyAbove: scanLimit, Key: e.set.job.Read.Key}})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	info := r.Info
-	set = defset.New(path)
-	set.Recorded = true
-	for i := range info.Topics {
-		t := &info.Topics[i].Topic
-		if len(t.Schema.Data) == 0 {
-			continue
-		}
-		topic := defset.New(path)
-		topic.Recorded = true
-		if err := topic.AddText(t.Type, t.Schema.Encoding, t.Schema.Data, t.Name); err != nil {
-			set.Problems = append(set.Problems, fmt.Sprintf("topic %s: %v", t.Name, err))
-		}
-		set.Join(topic)
-	}
-	if set.Empty() {
-		return nil, fmt.Errorf("%s: %w", path, defset.ErrNone)
-	}
-	return set, nil
 }

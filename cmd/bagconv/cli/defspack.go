@@ -8,11 +8,11 @@ import (
 	"os"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/schema/builtin"
-	"github.com/bagconv/bagconv/schema/defset"
+	"github.com/bagconv/bagconv/internal/schema/defset"
 )
 
 // packKind is what a pack may take the place of: the first entry of one is its index.
@@ -25,9 +25,9 @@ func (e *env) collect(ctx context.Context, paths []string) error {
 	out := e.set.output
 	switch {
 	case len(paths) == 0:
-		return usage("type: bagconv defs collect IN... -o pack.zip", "no input given")
+		return flags.Usage("type: bagconv defs pack IN... -o pack.zip", "no input given")
 	case !strings.HasSuffix(strings.ToLower(out), ".zip"):
-		return usage("add -o pack.zip", "defs collect needs the name of a .zip archive, not %q", out)
+		return flags.Usage("add -o pack.zip", "defs pack needs the name of a .zip archive, not %q", out)
 	}
 	set, err := e.merged(ctx, paths)
 	if err != nil {
@@ -39,7 +39,7 @@ func (e *env) collect(ctx context.Context, paths []string) error {
 	if err := packKind.Check(e.fs, out); err != nil {
 		var r *guard.Refusal
 		if errors.As(err, &r) {
-			return usage(r.Hint, "-o %s: %s", clean(out), clean(r.What))
+			return flags.Usage(r.Hint, "-o %s: %s", phrase.Clean(out), phrase.Clean(r.What))
 		}
 		return err
 	}
@@ -47,7 +47,7 @@ func (e *env) collect(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	e.say("%s: %s", clean(out), count(int64(n), "definition"))
+	e.say("%s: %s", phrase.Clean(out), phrase.Count(int64(n), "definition"))
 	return nil
 }
 
@@ -75,44 +75,10 @@ func (e *env) writePack(set *defset.Set, path string) (n int, err error) {
 		return 0, err
 	}
 	for _, problem := range problems {
-		e.say("left out: %s", clean(problem))
+		e.say("left out: %s", phrase.Clean(problem))
 	}
 	if n == 0 {
 		return 0, &failure{path: path, what: "no definition can be written", hint: "bagconv defs list shows what the places have"}
 	}
 	return n, out.Commit()
-}
-
-// merged reads places as one. Each may be what --defs takes.
-func (e *env) merged(ctx context.Context, paths []string) (*defset.Set, error) {
-	var sets []*defset.Set
-	for _, path := range paths {
-		set, err := e.readPlace(ctx, path, sets)
-		if err != nil {
-			return nil, &failure{path: path, what: "its definitions cannot be read: " + explain(err), hint: placeHint, err: err}
-		}
-		for _, problem := range set.Problems {
-			e.say("%s: %s", clean(path), clean(problem))
-		}
-		sets = append(sets, set)
-	}
-	sets = append(sets, e.set.job.Definitions...)
-	out := defset.Merge("all places", sets...)
-	for _, problem := range out.Problems {
-		e.say("%s", clean(problem))
-	}
-	return out, nil
-}
-
-// placeHint explains what a place of definitions is.
-const placeHint = "a place is a folder of ROS packages, a .zip or .tar.gz of one, a definition, a pack, or a recording"
-
-// standardTypes complete definitions with the standard types of a distribution.
-func standardTypes(distro string) defset.Rest {
-	distro, _ = mapping.SourceDistro(distro, nil)
-	return defset.Rest{ROS1: lookupIn(mapping.ROS1Distro), ROS2: lookupIn(distro)}
-}
-
-func lookupIn(distro string) func(string) (string, bool) {
-	return func(name string) (string, bool) { return builtin.Lookup(distro, name) }
 }

@@ -9,28 +9,11 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
-	"unicode"
 
-	"github.com/bagconv/bagconv/internal/identify"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/internal/nearest"
 )
-
-// A usageError is an error of the command line. Its
-// exit status is 2.
-type usageError struct{ what, hint string }
-
-func (e *usageError) Error() string {
-	if e.hint == "" {
-		return e.what
-	}
-	return e.what + "; " + e.hint
-}
-
-// usage makes a usageError: the next step, then what is wrong.
-func usage(hint, what string, a ...any) error {
-	return &usageError{what: fmt.Sprintf(what, a...), hint: hint}
-}
 
 // A failure is an error about a path, with the next step.
 type failure struct {
@@ -39,7 +22,7 @@ type failure struct {
 }
 
 func (e *failure) Error() string {
-	s := clean(e.path) + ": " + e.what
+	s := phrase.Clean(e.path) + ": " + e.what
 	if e.hint != "" {
 		s += "; " + e.hint
 	}
@@ -57,7 +40,7 @@ func explain(err error) string {
 	text := err.Error()
 	switch {
 	case errors.As(err, &differs):
-		return clean(differs.Error())
+		return phrase.Clean(differs.Error())
 	case errors.As(err, &own):
 		return own.Error()
 	case errors.Is(err, context.Canceled):
@@ -75,7 +58,7 @@ func explain(err error) string {
 		// "open drive: permission denied" -> "drive: permission denied"
 		text = strings.Replace(text, pe.Error(), pe.Path+": "+pe.Err.Error(), 1)
 	}
-	return clean(strings.ReplaceAll(staging.ReplaceAllString(text, "$1"), "\n", "; "))
+	return phrase.Clean(strings.ReplaceAll(staging.ReplaceAllString(text, "$1"), "\n", "; "))
 }
 
 // staging matches the part of a path that goes when an output gets its name.
@@ -100,69 +83,24 @@ func tempFolder(err error) string {
 	}
 }
 
-// detect finds the format of a recording: that of its content, else that of --from.
-// The error explains what stands at the path if that is not a recording.
-func (e *env) detect(path string) (*storage.Format, error) {
-	f, err := e.formats.DetectIn(e.fs, path)
-	if err == nil {
-		return f, nil
-	}
-	if e.from != nil && errors.Is(err, storage.ErrUnknownFormat) {
-		return e.from, nil
-	}
-	found := identify.Path(e.fs, path, e.formats)
-	fail := &failure{path: path, what: found.What, hint: found.Hint, err: err}
-	if errors.Is(err, fs.ErrNotExist) && fail.hint == "" {
-		fail.hint = e.suggestPath(path)
-	}
-	if fail.hint == "" && errors.Is(err, storage.ErrUnknownFormat) {
-		fail.hint = "bagconv formats lists what can be read"
-	}
-	return nil, fail
-}
+// foreignPages are words that somebody may look for in the help.
+var foreignPages = byWord(map[string]string{
+	"type: bagconv help selection": "time times topic topics type",
+	"type: bagconv help messages":  "encoding encodings types mapping",
+	"type: bagconv help exits":     "exit status losses loss",
+	"type: bagconv help urls":      "url s3 network keys",
+	"type: bagconv COMMAND --help": "flags flag options",
+})
 
-// mistypedVerb returns an error if the first word of a line is neither a command nor a
-// recording.
-func (e *env) mistypedVerb(word string) error {
-	if word == "" || strings.ContainsAny(word, `./\`) {
-		return nil
-	}
-	var names []string
-	for _, c := range e.commands() {
-		names = append(names, c.name)
-		if c.alias != "" {
-			names = append(names, c.alias)
+// byWord returns the answer for each word of lists.
+func byWord(lists map[string]string) map[string]string {
+	answers := map[string]string{}
+	for answer, words := range lists {
+		for _, word := range strings.Fields(words) {
+			answers[word] = answer
 		}
 	}
-	if _, err := e.fs.Stat(word); err == nil {
-		return nil
-	}
-	if _, err := e.formats.DetectIn(e.fs, word); err == nil { // what several files begin with
-		return nil
-	}
-	if near := nearest(word, names); near != "" {
-		return usage("did you mean "+near+"?", "%q is neither a command nor a recording", word)
-	}
-	if instead := foreignVerbs[word]; instead != "" {
-		return usage(instead, "unknown command %q", word)
-	}
-	hint := e.suggestPath(word)
-	if hint == "" {
-		hint = "see: bagconv help"
-	}
-	return &failure{path: word, what: "no such file, folder or command", hint: hint, err: fs.ErrNotExist}
-}
-
-// foreignVerbs are commands of other programs, with the command that does the same here.
-var foreignVerbs = map[string]string{
-	"echo": "bagconv cat prints messages", "export": "bagconv cat --format csv prints messages", "dump": "bagconv cat prints messages",
-	"print": "bagconv cat prints messages", "ls": "bagconv topics lists topics",
-	"get": "bagconv list attachments IN --extract DIR writes attachments", "add": "type: bagconv IN OUT --attach FILE",
-	"show": "bagconv info describes a recording", "stat": "bagconv info describes a recording",
-	"fix": "bagconv recover writes what can be read", "repair": "bagconv recover writes what can be read",
-	"compress": "type: bagconv IN OUT --compression lz4", "decompress": "type: bagconv IN OUT --compression none",
-	"sort": "every conversion sorts by time: bagconv IN OUT", "cut": "type: bagconv filter IN OUT -S 10 -u 60",
-	"compare": "bagconv verify compares two recordings",
+	return answers
 }
 
 // suggestPath looks for a file of a similar name.
@@ -179,35 +117,13 @@ func (e *env) suggestPath(path string) string {
 	for _, entry := range entries {
 		names = append(names, entry.Name())
 	}
-	if near := nearest(base, names); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return ""
+	return phrase.Clean(nearest.Meant(nearest.Word(base, names), ""))
 }
 
-// clean makes text from files safe for a terminal: control characters, and invisible
-// characters that change the order of others, become escapes. URLs are shown without what is
-// secret in them.
-func clean(s string) string {
-	s = iox.ShowAll(s)
-	safe := func(r rune) bool {
-		return r >= ' ' && r < 0x7f || r >= 0xa0 && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
-	}
-	if !strings.ContainsFunc(s, func(r rune) bool { return !safe(r) || r == 0xfffd }) {
-		return s
-	}
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == 0xfffd && s[i] != 0xef:
-			fmt.Fprintf(&b, `\x%02x`, s[i]) // not UTF-8
-		case safe(r):
-			b.WriteRune(r)
-		case r > 0xff:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		}
-	}
-	return b.String()
+// A differsError is the error of an output that differs from its input. Its exit status
+// is 4.
+type differsError struct{ path, what string }
+
+func (e *differsError) Error() string {
+	return fmt.Sprintf("%s: the output differs from the input and was removed: %s", phrase.Clean(e.path), e.what)
 }

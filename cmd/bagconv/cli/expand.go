@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -13,7 +14,7 @@ func (e *env) endingsHelp() string {
 	var b strings.Builder
 	for _, f := range e.formats.Formats() {
 		if f.Create != nil && len(f.Extensions) > 0 {
-			fmt.Fprintf(&b, "  %-22s%s\n", strings.Join(f.Extensions, ", "), wrap(f.Help+" ("+f.Name+")", 24))
+			fmt.Fprintf(&b, "  %-22s%s\n", strings.Join(f.Extensions, ", "), phrase.Wrap(f.Help+" ("+f.Name+")", 24))
 		}
 	}
 	return b.String()

@@ -3,14 +3,15 @@ package cli
 import (
 	"context"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // oneMore is a flag that the table does not have. What it sets is painted.
-func oneMore(painted *string) []flag {
-	return []flag{{
-		name: "paint", short: "P", kind: oneWord, values: words("red", "blue"), init: "red", group: runGroup, on: writeCommands, set: put(painted),
-		help: "colour of the chunks; red is the default",
+func oneMore(painted *string) []flags.Flag {
+	return []flags.Flag{{
+		Name: "paint", Short: "P", Kind: flags.OneWord, Values: flags.Words("red", "blue"), Default: "red", Group: runGroup, On: writes + " import", Set: flags.Put(painted),
+		Help: "colour of the chunks; red is the default",
 	}}
 }
 

@@ -3,67 +3,77 @@ package cli
 import (
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 )
 
 // selectFlags select messages, by topic and time. Selection.Resolve applies the selection
 // to a recording; its errors go through
 // explainSelection.
-func (e *env) selectFlags() []flag {
+func (e *env) selectFlags() []flags.Flag {
 	s := &e.set.job.Select
-	from := flag{name: "from", arg: "FORMAT", kind: oneWord, values: words(e.readable()...), set: func(f *flag) error {
+	from := flags.Flag{Name: "from", Arg: "FORMAT", Kind: flags.OneWord, Values: flags.Words(e.readable()...), Set: func(f *flags.Flag) error {
 		e.from = e.formats.Lookup(f.String())
 		return nil
 	},
-		help: "format of IN, if its first bytes are damaged: " + orList(e.readable())}
-	duration := func(f *flag) error {
+		Help: "format of IN, if its first bytes are damaged: " + phrase.OrList(e.readable())}
+	duration := func(f *flags.Flag) error {
 		if s.End.Set() {
-			return usage("omit one of them", "--duration and --end both set the end")
+			return flags.Usage("omit one of them", "--duration and --end both set the end")
 		}
-		return parsed(&s.Duration, selection.ParseDuration)(f)
+		return flags.Parsed(&s.Duration, selection.ParseDuration)(f)
 	}
-	return append(allIn(selectGroup, selectCommands,
-		flag{name: "topic", short: "t", arg: "P", kind: aTopic, several: true, set: parsedEach(&s.Topics, selection.ParsePattern),
-			help: "only these topics. P is a name, a glob (* matches any characters, / too), or re: and a regular expression for the whole name; repeat the flag for more topics"},
-		flag{name: "exclude-topic", short: "x", arg: "P", kind: aTopic, several: true, set: parsedEach(&s.ExcludeTopics, selection.ParsePattern),
-			help: "leave out these topics"},
-		flag{name: "type", arg: "P", kind: aType, several: true, set: parsedEach(&s.Types, selection.ParsePattern),
-			help: "only topics of these types, such as sensor_msgs/Image, sensor_msgs/msg/Image or apollo.drivers.Image"},
-		flag{name: "exclude-type", arg: "P", kind: aType, several: true, set: parsedEach(&s.ExcludeTypes, selection.ParsePattern),
-			help: "leave out topics of these types"},
-		flag{name: "start", short: "S", arg: "TIME", set: parsed(&s.Start, selection.ParseTime), help: "begin at this time"},
-		flag{name: "end", short: "E", arg: "TIME", set: parsed(&s.End, selection.ParseTime), help: "end before this time"},
-		flag{name: "duration", short: "u", arg: "D", set: duration, help: "length, from --start or from the start of the recording"},
-		from,
-	), from.in(readGroup, "", "info", "topics", "du", "list", "schema", "check", "gen", "migrate", "play"))
+	return append(flags.AllIn(selectGroup, writes+" serve verify cat play",
+		flags.Flag{Name: "topic", Short: "t", Arg: "P", Kind: flags.Topic, Several: true, Set: flags.ParsedEach(&s.Topics, selection.ParsePattern),
+			Help: "only these topics. P is a name, a glob (* matches any characters, / too), or re: and a regular expression for the whole name; repeat the flag for more topics"},
+		flags.Flag{Name: "exclude-topic", Short: "x", Arg: "P", Kind: flags.Topic, Several: true, Set: flags.ParsedEach(&s.ExcludeTopics, selection.ParsePattern),
+			Help: "leave out these topics"},
+		flags.Flag{Name: "type", Arg: "P", Kind: flags.Type, Several: true, Set: flags.ParsedEach(&s.Types, selection.ParsePattern),
+			Help: "only topics of these types, such as sensor_msgs/Image, sensor_msgs/msg/Image or apollo.drivers.Image"},
+		flags.Flag{Name: "exclude-type", Arg: "P", Kind: flags.Type, Several: true, Set: flags.ParsedEach(&s.ExcludeTypes, selection.ParsePattern),
+			Help: "leave out topics of these types"},
+		flags.Flag{Name: "start", Short: "S", Arg: "TIME", Set: flags.Parsed(&s.Start, selection.ParseTime), Help: "begin at this time"},
+		flags.Flag{Name: "end", Short: "E", Arg: "TIME", Set: flags.Parsed(&s.End, selection.ParseTime), Help: "end before this time"},
+		flags.Flag{Name: "duration", Short: "u", Arg: "D", Set: duration, Help: "length, from --start or from the start of the recording"},
+	), from.In(urlGroup, "", writes+" serve verify cat play info list defs check gen"))
 }
 
 // editFlags change the selected messages.
-func (s *settings) editFlags() []flag {
+func (s *settings) editFlags() []flags.Flag {
 	edit := &s.job.Edit
-	return allIn(editGroup, editCommands,
-		flag{name: "remap", short: "m", arg: "OLD:=NEW", kind: aTopic, suffix: ":=", several: true, set: parsedEach(&edit.Remap, selection.ParseRename),
-			help: "rename a topic; with globs: '/camera/*:=/cam/*'"},
-		flag{name: "prefix", arg: "NAME", set: parsed(&edit.Prefix, parsePrefix), help: "put NAME before all topic names, such as /robot1"},
-		flag{name: "throttle", arg: "TOPIC=HZ", kind: aTopic, suffix: "=", several: true, set: parsedEach(&edit.Rates, selection.ParseThrottle),
-			help: "keep at most HZ messages per second"},
-		flag{name: "every", arg: "TOPIC=N", kind: aTopic, suffix: "=", several: true, set: parsedEach(&edit.Rates, selection.ParseEvery),
-			help: "keep every N-th message"},
-		flag{name: "restamp", kind: oneWord, values: words("header", "log"), set: nth(&edit.Restamp, selection.RestampHeader, selection.RestampLog),
-			help: "header: set log times to the header stamps; log: set header stamps to the log times"},
-		flag{name: "offset", arg: "D", set: parsed(&edit.Offset, selection.ParseOffset), help: "add a duration to all log times, such as +0.3s or -1h"},
-		flag{name: "latch", arg: "auto|none|P", kind: aTopic, values: words("auto", "none"), several: true,
-			set: func(f *flag) (err error) {
-				edit.Latch, err = selection.ParseLatch(f.texts)
+	list := flags.AllIn(editGroup, writes+" serve verify",
+		flags.Flag{Name: "remap", Short: "m", Arg: "OLD:=NEW", Kind: flags.Topic, Suffix: ":=", Several: true, Set: flags.ParsedEach(&edit.Remap, selection.ParseRename),
+			Help: "rename a topic; with globs: '/camera/*:=/cam/*'"},
+		flags.Flag{Name: "prefix", Arg: "NAME", Set: flags.Parsed(&edit.Prefix, parsePrefix), Help: "put NAME before all topic names, such as /robot1"},
+		flags.Flag{Name: "throttle", Arg: "TOPIC=HZ", Kind: flags.Topic, Suffix: "=", Several: true, Set: flags.ParsedEach(&edit.Rates, selection.ParseThrottle),
+			Help: "keep at most HZ messages per second"},
+		flags.Flag{Name: "every", Arg: "TOPIC=N", Kind: flags.Topic, Suffix: "=", Several: true, Set: flags.ParsedEach(&edit.Rates, selection.ParseEvery),
+			Help: "keep every N-th message"},
+		flags.Flag{Name: "restamp", Kind: flags.OneWord, Values: flags.Words("header", "log"), Set: flags.Nth(&edit.Restamp, selection.RestampHeader, selection.RestampLog),
+			Help: "header: set log times to the header stamps; log: set header stamps to the log times"},
+		flags.Flag{Name: "offset", Arg: "D", Set: flags.Parsed(&edit.Offset, selection.ParseOffset), Help: "add a duration to all log times, such as +0.3s or -1h"},
+		flags.Flag{Name: "latch", Arg: "auto|none|P", Kind: flags.Topic, Values: flags.Words("auto", "none"), Several: true,
+			Set: func(f *flags.Flag) (err error) {
+				edit.Latch, err = selection.ParseLatch(f.Texts)
 				return err
 			},
-			help: "messages from before --start that are repeated there. auto (default): those of latched, transient local and /tf_static topics; none: nothing; P: the last message of topics P"},
+			Help: "messages from before --start that are repeated there. auto (default): those of latched, transient local and /tf_static topics; none: nothing; P: the last message of topics P"},
 	)
+	for i, f := range list {
+		switch f.Name {
+		case "remap", "prefix", "throttle", "every":
+			list[i].On += " record play"
+		case "latch":
+			list[i].On += " play"
+		}
+	}
+	return list
 }
 
 func parsePrefix(text string) (string, error) {
 	if strings.Trim(text, "/") == "" {
-		return "", usage("type for example --prefix /robot1", "--prefix %q is empty", text)
+		return "", flags.Usage("type for example --prefix /robot1", "--prefix %q is empty", text)
 	}
 	return text, nil
 }

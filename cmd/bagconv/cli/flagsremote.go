@@ -8,19 +8,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // remoteFlags are limits of what is read and written elsewhere, by URL.
-func (s *settings) remoteFlags() (list []flag) {
+func (s *settings) remoteFlags() (list []flags.Flag) {
 	count := func(least int) func(string) (int, error) {
 		return func(text string) (int, error) {
 			n, err := strconv.Atoi(text)
 			if err != nil || n < least || n > 1000 {
-				return 0, usage("", "it takes a number from %d to 1000, not %q", least, text)
+				return 0, flags.Usage("", "it takes a number from %d to 1000, not %q", least, text)
 			}
 			if n == 0 {
 				n = -1 // none, which is not the default
@@ -32,40 +33,34 @@ func (s *settings) remoteFlags() (list []flag) {
 		d, err := selection.ParseDuration(text)
 		return time.Duration(d), err
 	}
-	for _, f := range []flag{
-		{name: "connections", arg: "N", kind: aNumber, set: parsed(&s.remote.Connections, count(1)),
-			help: "requests at a time of what is read and written by URL (default " + strconv.Itoa(remote.DefaultConnections) + ")"},
-		{name: "bandwidth", arg: "SIZE", set: parsed(&s.remote.Bandwidth, storage.ParseSize),
-			help: "bytes per second of all that is read and written by URL, such as 50M (default: no limit)"},
-		{name: "timeout", arg: "D", set: parsed(&s.remote.Timeout, timeout), help: "how long a request to a URL may wait for its next 16 KiB (default 60s)"},
-		{name: "retries", arg: "N", kind: aNumber, set: parsed(&s.remote.Retries, count(0)),
-			help: "further attempts of a request to a URL that gets nowhere (default " + strconv.Itoa(remote.DefaultRetries) + ")"},
+	for _, f := range []flags.Flag{
+		{Name: "connections", Arg: "N", Kind: flags.Number, Set: flags.Parsed(&s.remote.Connections, count(1)),
+			Help: "requests at a time of what is read and written by URL (default " + strconv.Itoa(remote.DefaultConnections) + ")"},
+		{Name: "bandwidth", Arg: "SIZE", Set: flags.Parsed(&s.remote.Bandwidth, storage.ParseSize),
+			Help: "bytes per second of all that is read and written by URL, such as 50M (default: no limit)"},
+		{Name: "timeout", Arg: "D", Set: flags.Parsed(&s.remote.Timeout, timeout), Help: "how long a request to a URL may wait for its next 16 KiB (default 60s)"},
+		{Name: "retries", Arg: "N", Kind: flags.Number, Set: flags.Parsed(&s.remote.Retries, count(0)),
+			Help: "further attempts of a request to a URL that gets nowhere (default " + strconv.Itoa(remote.DefaultRetries) + ")"},
 	} {
-		list = append(list, f.in(runGroup, f.help, remoteWriters...), f.in(readGroup, f.help, remoteReaders...))
+		list = append(list, f.In(urlGroup, "", makes+" export batch import work info list defs cat check verify"))
 	}
 	return list
 }
 
 // sayLocal says that limits were given which concern URLs alone, if no word of the line is one.
-func (e *env) sayLocal(c *command, words []string) {
-	var flags []string
-	for _, f := range c.flags {
-		if slices.ContainsFunc(e.set.remoteFlags(), func(r flag) bool { return r.name == f.name }) && f.IsSet() {
-			flags = append(flags, dashed(f.name))
+func (e *env) sayLocal(c *flags.Command, words []string) {
+	var limits []string
+	for _, f := range c.Flags {
+		if slices.ContainsFunc(e.set.remoteFlags(), func(r flags.Flag) bool { return r.Name == f.Name }) && f.IsSet() {
+			limits = append(limits, flags.Dashed(f.Name))
 		}
-		words = append(words, f.texts...)
+		words = append(words, f.Texts...)
 	}
 	words = append(words, os.Getenv(defsVariable))
 	isURL := func(word string) bool { return iox.IsURL(word) || strings.Contains(word, "://") } // also one in a list of places
 	// Plans and lists of inputs may have URLs.
-	if len(flags) == 0 || e.set.quiet || c.name == "work" || len(e.set.includeFrom) > 0 || slices.ContainsFunc(words, isURL) {
+	if len(limits) == 0 || e.set.quiet || c.Name == "work" || len(e.set.batch.includeFrom) > 0 || slices.ContainsFunc(words, isURL) {
 		return
 	}
-	e.writeLines("note", []string{fmt.Sprintf("%s: without effect, because no URL is read or written", strings.Join(flags, ", "))})
+	e.writeLines("note", []string{fmt.Sprintf("%s: without effect, because no URL is read or written", strings.Join(limits, ", "))})
 }
-
-// The commands that read recordings by URL, those that write first.
-var (
-	remoteWriters = append(slices.Clone(newOutput), "batch", "work")
-	remoteReaders = []string{"info", "topics", "du", "list", "schema", "cat", "check", "verify"}
-)

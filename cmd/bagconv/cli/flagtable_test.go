@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	std "flag"
 	"fmt"
@@ -11,12 +12,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/complete"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 	"github.com/bagconv/bagconv/formats/all"
 )
 
 // TestOneMoreFlag: an entry in the table is all that a flag needs. It is in the help, on the
 // manual page, in what every shell completes (TestShells asks the shells), in files of
-// --config, in what --print-config prints and in the table of docs/cli.md, and it sets what
+// --config and in the table of docs/cli.md, and it sets what
 // it sets.
 func TestOneMoreFlag(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "job.yaml")
@@ -25,7 +28,7 @@ func TestOneMoreFlag(t *testing.T) {
 	}
 	run := func(args ...string) (painted, out, errOut string, status int) {
 		var o, eo bytes.Buffer
-		e := &env{Stdio: Stdio{Out: &o, Err: &eo}, formats: all.Registry(), moreFlags: oneMore(&painted)}
+		e := &env{Stdio: Stdio{Out: &o, Err: &eo}, formats: withExports(all.Registry()), moreFlags: oneMore(&painted)}
 		status = e.main(context.Background(), append([]string{"bagconv"}, args...))
 		return painted, o.String(), eo.String(), status
 	}
@@ -35,15 +38,13 @@ func TestOneMoreFlag(t *testing.T) {
 		painted string
 		has     string // of what is printed
 	}{
-		{[]string{"help", "convert"}, 0, "", "\n  -P, --paint red|blue  colour of the chunks; red is the default\n"},
+		{[]string{"help", "convert"}, 0, "", "\n  -P, --paint red|blue  colour of the chunks\n"},
+		{[]string{"filter", "--help"}, 0, "", "\n  -P, --paint red|blue  colour of the chunks; red is the default\n"},
 		{[]string{"batch", "--help"}, 0, "", "\n  -P, --paint red|blue  colour of the chunks; red is the default\n"},
-		{[]string{"man"}, 0, "", "\n.TP\n.B \\-P, \\-\\-paint red|blue\ncolour of the chunks; red is the default\n"},
+		{[]string{"man"}, 0, "", "\n.IP \"\\fB\\-P, \\-\\-paint red|blue\\fR\" 4\ncolour of the chunks; red is the default\n"},
 		{[]string{"__complete", "--", "in", ".--pai"}, 0, "", "--paint\tcolour of the chunks\n:\n"},
 		{[]string{"__complete", "--", "merge", "--paint", "."}, 0, "", "red\nblue\n:\n"},
 		{[]string{"__complete", "--", "-P", "."}, 0, "", "red\nblue\n:\n"},
-		{[]string{"split", "--paint", "blue", "--print-config"}, 0, "", "# bagconv split\npaint: blue\n"},
-		{[]string{"split", "--config", config, "--print-config"}, 0, "", "# bagconv split\npaint: blue\n"},
-		{[]string{"split", "--print-config"}, 0, "", "\n# paint: red\n"},
 		{[]string{"no such file", "out.bag"}, 1, "red", "no such file"},
 		{[]string{"no such file", "out.bag", "--paint=blue"}, 1, "blue", "no such file"},
 		{[]string{"no such file", "out.bag", "--config", config}, 1, "blue", "no such file"},
@@ -60,45 +61,79 @@ func TestOneMoreFlag(t *testing.T) {
 	if _, out, _, _ := run("help", "info"); strings.Contains(out, "paint") {
 		t.Error("info has --paint")
 	}
-	for _, shell := range shells {
+	for _, shell := range complete.Shells {
 		if _, out, _, _ := run("completion", shell); !strings.Contains(out, "__complete") {
 			t.Errorf("the script for %s does not ask bagconv", shell)
 		}
 	}
-	e := &env{formats: all.Registry(), moreFlags: oneMore(new(string))}
-	if row := "| `-P, --paint red\\|blue` | `red` | convert, filter, merge, split, recover, batch, plan, append | colour of the chunks; red is the default |\n"; !strings.Contains(flagRows(e), row) {
-		t.Errorf("%s\nis not in\n%s", row, flagRows(e))
+	e := &env{formats: withExports(all.Registry()), moreFlags: oneMore(new(string))}
+	if rows := pageRows(e); !strings.Contains(rows, "`-P, --paint`") || strings.Count(rows, "--paint") != 1 {
+		t.Errorf("--paint is not once in\n%s", rows)
 	}
 }
 
-var update = std.Bool("update", false, "write the table of flags into docs/cli.md")
+// TestOneMoreCommand: an entry in the list is all that a command needs. The line finds it and its flag, and it is in the
+// list of commands, has a page of help, is on the manual page, in completion and in the table of docs/cli.md.
+func TestOneMoreCommand(t *testing.T) {
+	var polished string
+	newEnv := func(out *bytes.Buffer) *env {
+		e := &env{Stdio: Stdio{Out: out, Err: out}, formats: withExports(all.Registry())}
+		coats := flags.Flag{Name: "coats", Short: "C", Arg: "N", Kind: flags.Number, Default: "1", Group: readGroup, On: "polish", Help: "how often; 1 is the default"}
+		e.moreFlags = []flags.Flag{coats}
+		e.moreCommands = []flags.Command{{
+			Name: "polish", Part: repairPart, Call: "polish IN", Summary: "make a recording shine", About: "Makes a recording shine.", Examples: []string{"bagconv polish drive.bag"},
+			Exits: flags.Exits{0: "it shines"},
+			Run:   func(context.Context) error { polished = e.wordAt(0) + " " + e.command.Text("coats"); return nil },
+		}}
+		return e
+	}
+	for line, has := range map[string]string{
+		"help": "\nREPAIR\n", "help polish": "bagconv polish [FLAGS] IN\n\nMakes a recording shine.\n\nEXAMPLES\n  bagconv polish drive.bag\n\nFLAGS\n  -C, --coats N         how often\n",
+		"polish --help": "\nEXIT STATUS\n  0    it shines\n  2    the command line is wrong\n", "man": ".SH BAGCONV POLISH\n", "__complete -- .pol": "polish\tmake a recording shine\n",
+		"__complete -- polish .--co": "--coats\thow often\n", "polish x.bag": "", "polish -C 3 x.bag": "", "polihs": "did you mean polish?",
+	} {
+		polished = ""
+		var out bytes.Buffer
+		status := newEnv(&out).main(context.Background(), strings.Fields("bagconv "+line))
+		if want := map[string]string{"polish x.bag": "x.bag 1", "polish -C 3 x.bag": "x.bag 3"}[line]; polished != want || (status != 0) != (line == "polihs") {
+			t.Errorf("%s: status %d, %q is polished, want %q", line, status, polished, want)
+		}
+		if !strings.Contains(out.String(), has) || line == "help" && !strings.Contains(out.String(), "\n  polish     make a recording shine\n") {
+			t.Errorf("%s: %s\nwant %q", line, &out, has)
+		}
+	}
+	if rows, row := pageRows(newEnv(nil)), "| `polish` | make a recording shine | `-C, --coats` |\n"; !strings.Contains(rows, row) {
+		t.Errorf("%s is not in\n%s", row, rows)
+	}
+}
 
-// flagRows returns the table of flags of docs/cli.md.
-func flagRows(e *env) string {
+var update = std.Bool("update", false, "write the table of docs/cli.md")
+
+// pageRows returns the table of docs/cli.md: the pages of help, and the flags that each explains.
+func pageRows(e *env) string {
 	var b strings.Builder
-	b.WriteString("| flag | default | commands | |\n|---|---|---|---|\n")
-	for _, f := range e.flagTable() {
-		commands, init := strings.Join(f.on, ", "), ""
-		if f.on == nil {
-			commands = "all"
-		}
-		if f.init != "" {
-			init = "`" + f.init + "`"
-		}
-		help := e.expand(f.help)
-		for _, v := range f.values {
-			if v.about != "" {
-				help += fmt.Sprintf(" `%s` (%s),", v.value, v.about)
+	b.WriteString("| `bagconv help` ... | what it is about | flags |\n|---|---|---|\n")
+	about, named := map[string]string{}, map[string][]string{}
+	book := e.book()
+	for _, t := range book.Topics {
+		about[t.Name] = t.Summary
+	}
+	for _, c := range book.Commands {
+		about[c.Name] = c.Summary
+		for _, f := range c.Flags {
+			if f.Group == nil {
+				continue
+			}
+			page, name := cmp.Or(f.Group.Topic, c.Name), "`"+f.Spellings()+"`"
+			if !slices.Contains(named[page], name) {
+				named[page] = append(named[page], name)
 			}
 		}
-		head := strings.TrimSpace(f.spellings() + " " + f.argument())
-		cells := []string{"`" + head + "`", init, commands, strings.TrimSuffix(help, ",")}
-		for i := range cells {
-			cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)
-		}
-		b.WriteString(strings.Join(strings.Fields("| "+strings.Join(cells, " | ")+" |"), " ") + "\n")
 	}
-	return b.String()
+	for _, page := range book.Names() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", page, about[page], strings.Join(named[page], ", "))
+	}
+	return strings.ReplaceAll(b.String(), "|  |", "| |")
 }
 
 // TestFlagDocs: the table of docs/cli.md is that of the program. With -update it is written.
@@ -110,7 +145,7 @@ func TestFlagDocs(t *testing.T) {
 	}
 	before, rest, ok := strings.Cut(string(text), begin)
 	got, after, ends := strings.Cut(rest, end)
-	want := flagRows(&env{formats: all.Registry()})
+	want := pageRows(&env{formats: withExports(all.Registry())})
 	if !ok || !ends {
 		t.Fatal("docs/cli.md has no place for the table")
 	}

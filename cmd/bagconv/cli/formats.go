@@ -1,40 +1,46 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
-	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/storage"
 )
 
 type formatJSON struct {
-	Name         string       `json:"name"`
-	Help         string       `json:"help"`
-	Read         bool         `json:"read"`
-	Write        bool         `json:"write"`
-	Folder       bool         `json:"folder"` // an output is a folder
-	Extensions   []string     `json:"extensions"`
-	Attachments  bool         `json:"attachments"`   // an output has a place for attachments and metadata records
-	Encodings    []string     `json:"encodings"`     // of messages, the native one first
-	Compressions []string     `json:"compressions"`  // the default first
-	Profiles     []string     `json:"profiles"`      // the default first
-	SegmentNames []string     `json:"segment_names"` // the default first; empty: an output is not cut
-	Options      []optionJSON `json:"options"`       // what can be chosen of an output, those above among it
+	Name         string          `json:"name"`
+	Help         string          `json:"help"`
+	Read         bool            `json:"read"`
+	Write        bool            `json:"write"`
+	Folder       bool            `json:"folder"` // an output is a folder
+	Extensions   []string        `json:"extensions"`
+	Attachments  bool            `json:"attachments"`   // an output has a place for attachments and metadata records
+	Encodings    []string        `json:"encodings"`     // of messages, the native one first
+	Compressions []string        `json:"compressions"`  // the default first
+	Profiles     []string        `json:"profiles"`      // the default first
+	SegmentNames []string        `json:"segment_names"` // the default first; empty: an output is not cut
+	Options      storage.Options `json:"options"`       // what can be chosen of an output, those above among it
 }
 
 // listFormats reports what each format reads and writes.
-func (e *env) listFormats(c *cli.Context) error {
-	if c.NArg() > 0 {
-		return usage("type: bagconv formats", "formats takes no file")
+func (e *env) listFormats(ctx context.Context) error {
+	if len(e.words) > 0 {
+		return flags.Usage("type: bagconv formats", "formats takes no file")
 	}
 	var all []formatJSON
-	for _, f := range e.formats.Formats() {
+	for _, f := range e.formats.Known() {
+		options := append(storage.Options{}, f.Options...)
+		for i := range options {
+			options[i].Values = some(options[i].Values)
+		}
 		all = append(all, formatJSON{
-			f.Name, f.Help, true, f.Create != nil, f.Folder,
-			some(f.Extensions), f.Extras, convert.Encodings(f), some(f.Options.Choices(storage.NameCompression)), some(f.Options.Choices(storage.NameProfile)), some(f.Options.Choices(storage.NameSegmentNames)), optionsJSON(f.Options),
+			f.Name, f.Help, f.Open != nil, f.Create != nil, f.Folder,
+			some(f.Extensions), f.Extras, convert.Encodings(f), some(f.Options.Choices(storage.NameCompression)), some(f.Options.Choices(storage.NameProfile)), some(f.Options.Choices(storage.NameSegmentNames)), options,
 		})
 	}
 	if e.set.json {
@@ -45,7 +51,10 @@ func (e *env) listFormats(c *cli.Context) error {
 	}
 	for _, f := range all {
 		does := "read"
-		if f.Write {
+		switch {
+		case !f.Read:
+			does = "written"
+		case f.Write:
 			does = "read and written"
 		}
 		output := "a name in " + strings.Join(f.Extensions, ", ")
@@ -68,7 +77,7 @@ func (e *env) listFormats(c *cli.Context) error {
 			if row[1] == "" {
 				continue
 			}
-			if _, err := fmt.Fprintf(e.Out, "          %-13s%s\n", row[0], wrap(row[1], 23)); err != nil {
+			if _, err := fmt.Fprintf(e.Out, "          %-13s%s\n", row[0], phrase.Wrap(row[1], 23)); err != nil {
 				return err
 			}
 		}
@@ -76,32 +85,19 @@ func (e *env) listFormats(c *cli.Context) error {
 	return nil
 }
 
-// wrap breaks a line of words before column 80; further lines are indented.
-func wrap(s string, indent int) string { return wrapAt(s, indent, 80) }
-
-// wrapAt does so before another column.
-func wrapAt(s string, indent, columns int) string {
-	var b strings.Builder
-	column := indent
-	for i, word := range strings.Fields(s) {
-		switch {
-		case i > 0 && column+1+len(word) > columns:
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			column = indent
-		case i > 0:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += len(word)
+// formatsCommand is the command formats.
+func (e *env) formatsCommand() flags.Command {
+	return flags.Command{
+		Name: "formats", Call: "formats", Summary: "list the formats that can be read and written",
+		About: `Lists the formats: which can be read and written, the endings that choose them,
+their message encodings, codecs (--compression) and profiles (--distro). The
+first value of a list is the default.`,
+		Examples: []string{
+			"bagconv formats",
+			"bagconv formats --json | jq -r '.formats[].name'",
+		},
+		Exits:    flags.Exits{0: "done"},
+		Operands: []flags.Flag{{}},
+		Run:      e.listFormats,
 	}
-	return b.String()
-}
-
-// some returns a list that JSON shows as one also when it is empty.
-func some(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }

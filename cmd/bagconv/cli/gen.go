@@ -10,46 +10,50 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/gen"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/nearest"
+	"github.com/bagconv/bagconv/internal/schema/defset"
 	"github.com/bagconv/bagconv/schema/builtin"
-	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // gen writes code that reads messages.
-func (e *env) gen(c *cli.Context) error {
-	language := c.Args().First()
-	if language == "go" {
-		return usage("package values reads messages into Go structs: docs/library.md", "gen writes no Go any more")
+func (e *env) gen(ctx context.Context) error {
+	language := e.wordAt(0)
+	switch language {
+	case "go":
+		return flags.Usage("package values reads messages into Go structs: docs/library.md", "gen writes no Go any more")
+	case "python":
+		return flags.Usage("the package bagconv reads messages as columns, rows and arrays: docs/python.md", "gen writes no Python any more")
 	}
-	if c.NArg() > 0 {
-		if err := oneOf("gen", language, gen.Languages()...); err != nil {
+	if len(e.words) > 0 {
+		if err := flags.OneOf("gen", language, "cpp"); err != nil {
 			return err
 		}
 	}
-	if c.NArg() < 1 || c.NArg() > 2 || e.set.output == "" {
-		return usage("type: bagconv gen cpp IN -o DIR", "gen needs a language, one recording at most, and --output")
+	if len(e.words) < 1 || len(e.words) > 2 || e.set.output == "" {
+		return flags.Usage("type: bagconv gen cpp IN -o DIR", "gen needs a language, one recording at most, and --output")
 	}
-	in := &gen.Input{Made: made(c.Args().Slice(), &e.set)}
+	in := &gen.Input{Made: made(e.words, &e.set)}
 	var end outcome
 	var err error
-	path := c.Args().Get(1)
+	path := e.wordAt(1)
 	if path != "" {
-		end.lossy, err = e.topicsToGenerate(c.Context, in, path)
+		end.lossy, err = e.topicsToGenerate(ctx, in, path)
 	} else {
 		end.lossy, err = e.typesToGenerate(in)
 	}
 	if err != nil {
 		return explainSelection(path, err)
 	}
-	files, err := gen.Generate(language, in)
-	if err = errors.Join(err, c.Context.Err()); err != nil {
+	files, err := gen.Generate(in)
+	if err = errors.Join(err, ctx.Err()); err != nil {
 		return err
 	}
 	if err := e.writeGenerated(files, path); err != nil {
@@ -76,7 +80,7 @@ func made(args []string, s *settings) string {
 	if s.job.Distro != "" {
 		line = append(line, "--distro", s.job.Distro)
 	}
-	return clean(strings.Join(line, " "))
+	return phrase.Clean(strings.Join(line, " "))
 }
 
 // topicsToGenerate collects the topics of a recording. lossy is set if some cannot be: that was
@@ -92,11 +96,10 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 	if err != nil {
 		return false, err
 	}
-	known, err := r.Known(ctx, info)
+	mapper, err := r.Mapper(ctx, info)
 	if err != nil {
 		return false, err
 	}
-	mapper := mapping.New(known.Options())
 	left := map[string]bool{} // lines that were printed
 	for i := range info.Topics {
 		if !choice.Topics[i] {
@@ -106,7 +109,7 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 		topic, err := e.topicToGenerate(mapper, t)
 		if err != nil {
 			lossy = true
-			if line := fmt.Sprintf("%s: topic %s is left out: %v", clean(path), clean(t.Name), err); !left[line] {
+			if line := fmt.Sprintf("%s: topic %s is left out: %v", phrase.Clean(path), phrase.Clean(t.Name), err); !left[line] {
 				left[line] = true
 				e.say("%s", line)
 			}
@@ -118,7 +121,7 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 		return lossy, &failure{path: path, what: "it is encrypted, so its topics are not known", hint: "--bag-key @FILE names a file with its key"}
 	}
 	if len(in.Topics) == 0 {
-		return lossy, &failure{path: path, what: "it has no topic for which code is generated", hint: "bagconv topics lists what it has"}
+		return lossy, &failure{path: path, what: "it has no topic for which code is generated", hint: "bagconv info --topics lists what it has"}
 	}
 	return lossy, nil
 }
@@ -130,7 +133,7 @@ func (e *env) topicToGenerate(mapper *mapping.Mapper, t *storage.Topic) (topic g
 	case "protobuf":
 		return topic, errors.New("protoc generates code for protobuf")
 	default:
-		return topic, fmt.Errorf("no code is generated for messages in %q", clean(t.Encoding))
+		return topic, fmt.Errorf("no code is generated for messages in %q", phrase.Clean(t.Encoding))
 	}
 	d, err := mapper.Define(t)
 	if err != nil {
@@ -149,9 +152,9 @@ func (e *env) typesToGenerate(in *gen.Input) (lossy bool, err error) {
 	s := &e.set
 	switch {
 	case len(s.job.Select.Topics) > 0:
-		return false, usage("use --type, or name a recording", "--topic needs a recording")
+		return false, flags.Usage("use --type, or name a recording", "--topic needs a recording")
 	case len(s.job.Definitions) == 0 && s.job.Distro == "":
-		return false, usage("name a recording, or use --defs PATH, or --distro NAME for standard types", "gen needs definitions")
+		return false, flags.Usage("name a recording, or use --defs PATH, or --distro NAME for standard types", "gen needs definitions")
 	}
 	distro, encoding := s.job.Distro, "cdr"
 	switch distro {
@@ -178,13 +181,13 @@ func (e *env) typesToGenerate(in *gen.Input) (lossy bool, err error) {
 		}
 		if err != nil {
 			lossy = true
-			e.say("%s is left out: %v", clean(name), explain(err))
+			e.say("%s is left out: %v", phrase.Clean(name), explain(err))
 			continue
 		}
 		in.Topics = append(in.Topics, topic)
 	}
 	if len(in.Topics) == 0 {
-		return lossy, &failure{what: "there is no type for which code is generated", hint: "bagconv schema shows definitions"}
+		return lossy, &failure{what: "there is no type for which code is generated", hint: "bagconv defs list shows definitions"}
 	}
 	return lossy, nil
 }
@@ -230,11 +233,7 @@ func selectTypes(names []string, patterns []selection.Pattern) (list []string, e
 			}
 		}
 		if len(list) == n && !slices.ContainsFunc(list, p.MatchType) {
-			near := ""
-			if s := suggest(p.String(), names); s != "" {
-				near = "did you mean " + clean(s) + "?"
-			}
-			return nil, &failure{what: fmt.Sprintf("there is no type %s", clean(p.String())), hint: near}
+			return nil, &failure{what: "there is no type " + phrase.Clean(p.String()), hint: phrase.Clean(nearest.Meant(nearest.Suggest(p.String(), names), ""))}
 		}
 	}
 	return list, nil
@@ -246,7 +245,7 @@ func (e *env) writeGenerated(files []gen.File, input string) (err error) {
 	dir, force := filepath.Clean(e.set.output), e.set.job.Write.Overwrite
 	stage := filepath.Join(dir, files[0].Name)
 	e.cleanUp([]string{stage})
-	g := guard.New(e.fs, e.fs, e.formats.Formats()...)
+	g := guard.New(e.fs, e.fs, e.formats.Known()...)
 	if input != "" {
 		f, err := e.detect(input)
 		if err != nil {
@@ -290,4 +289,50 @@ func writeWhole(fsys storage.FS, path string, text []byte) error {
 	}
 	_, err = w.WriteAt(text, 0)
 	return errors.Join(err, w.Close())
+}
+
+// genCommand is the command gen.
+func (e *env) genCommand() flags.Command {
+	return flags.Command{
+		Name: "gen", Part: codePart, Call: "gen LANGUAGE [IN]", Summary: "write code that reads the messages of a recording",
+		About: `Writes source code that reads messages, made from their definitions, into a folder:
+a struct for each message type, and what fills it from the bytes of a message, in
+ROS 1 serialization or CDR. The code needs no ROS. LANGUAGE is
+cpp: C++11, without dependencies, a shared library and an example. Without IN, the
+types are those of --defs, or the standard ones of --distro.`,
+		Note: `In Go, package values reads messages into structs without generated code, and in
+Python the package bagconv reads them as columns, rows and arrays. The same input
+makes the same code. docs/codegen.md shows how to use it.`,
+		Examples: []string{
+			"bagconv gen cpp drive{file} -o loader/",
+			"bagconv gen cpp drive_ros2/ -t /imu -t '/camera/*' -o loader/",
+			"bagconv gen cpp --defs src/acme_msgs -o acme/",
+			"bagconv gen cpp --distro noetic --type sensor_msgs/Imu -o loader/",
+		},
+		Exits: flags.Exits{
+			0:   "the code is written",
+			1:   "IN cannot be read, has no such topic or type, or DIR cannot be written; no files are left",
+			3:   "the code is written, but for some topics or types there is none; standard error names them",
+			130: "interrupted",
+		},
+		Operands: []flags.Flag{{Kind: flags.OneWord, Values: flags.Words("cpp")}, {Kind: flags.File}, {}},
+		Run:      e.gen,
+	}
+}
+
+// genFlags returns the flags of gen.
+func (s *settings) genFlags() []flags.Flag {
+	list := &s.job.Select
+	distro := s.distroFlag()
+	distro.Values = flags.Words(slices.Concat([]string{mapping.ROS1Distro}, distros())...)
+	return flags.AllIn(readGroup, "gen",
+		flags.Flag{Name: "output", Short: "o", Arg: "DIR", Kind: flags.File, Set: flags.Put(&s.output), Help: "folder for the code; created if missing"},
+		flags.Flag{Name: "topic", Short: "t", Arg: "P", Kind: flags.Topic, Several: true, Set: flags.ParsedEach(&list.Topics, selection.ParsePattern),
+			Help: "only these topics of IN; P as in bagconv convert. Repeat the flag for more topics"},
+		flags.Flag{Name: "type", Arg: "P", Kind: flags.Type, Several: true, Set: flags.ParsedEach(&list.Types, selection.ParsePattern),
+			Help: "only topics of these types; without IN, only these types, such as sensor_msgs/msg/Imu or acme_msgs/*"},
+		s.defsFlag().In(readGroup, "where to find definitions that IN lacks, as convert --defs; without IN, the types to generate", "gen"),
+		distro.In(readGroup, "distribution whose standard definitions to use, such as humble; without IN, noetic makes ROS 1 types of --defs, and the others those of ROS 2", "gen"),
+		s.forceFlag("replace files of the same names in DIR"),
+	)
 }

@@ -2,244 +2,145 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/help"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/internal/nearest"
 )
 
-// printHelp runs the command help.
-func (e *env) printHelp(c *cli.Context) error {
-	if c.NArg() > 1 {
-		return usage("type: bagconv help COMMAND", "help takes one command, not %d", c.NArg())
+// helpCommand is the command help.
+func (e *env) helpCommand() flags.Command {
+	return flags.Command{
+		Name: "help", Call: "help [COMMAND|TOPIC]", Summary: "explain a command, or what commands have in common",
+		About: `Prints the help of a command, of the program, or of a topic:
+{topics}
+bagconv COMMAND --help also has the flags that it shares with other commands.`,
+		Examples: []string{
+			"bagconv help convert",
+			"bagconv convert --help",
+			"bagconv help selection",
+		},
+		Exits: flags.Exits{
+			0: "done",
+			2: "there is no such command or topic",
+		},
+		Operands: []flags.Flag{{Kind: flags.Name}, {}},
+		Run:      e.printHelp,
 	}
-	return e.help(c.Args().First())
 }
 
-// help prints the help of a command, that of the program for "".
-func (e *env) help(name string) error {
-	text := e.helpText(name)
+// manCommand is the command man.
+func (e *env) manCommand() flags.Command {
+	return flags.Command{
+		Name: "man", Call: "man", Summary: "print all help as a manual page",
+		About: `Prints the help of the program, of all commands and of all topics as one manual
+page, in roff.`,
+		Examples: []string{
+			"bagconv man > bagconv.1",
+			"man -l bagconv.1",
+		},
+		Exits:    flags.Exits{0: "done"},
+		Operands: []flags.Flag{{}},
+		Run:      e.printMan,
+	}
+}
+
+// topics are the pages of help that are not about a command.
+var topics = []help.Topic{
+	{Name: "selection", Summary: "topics, types and times"},
+	{Name: "changes", Summary: "names, rates and times"},
+	{Name: "output", Summary: "format, compression, segments, attachments"},
+	{Name: "messages", Summary: "encodings, types, definitions, order"},
+	{Name: "apollo", Summary: "axes, descriptors and segments of records"},
+	{Name: "urls", Summary: "files elsewhere, keys, damaged beginnings"},
+	{Name: "exits", Summary: "exit statuses", Text: exitsHelp},
+	{Name: "contracts", Summary: "the file of check --spec", Text: contractHelp},
+}
+
+// exitsHelp lists what exit statuses mean in all commands.
+const exitsHelp = `EXIT STATUS
+  0    done, nothing lost
+  1    failed; no usable output
+  2    the command line is wrong
+  3    done, but something is damaged or lost; the report names it
+  4    check: there are findings; verify: there are differences
+  5    batch, work, collect: some inputs failed
+  75   work, collect: some tasks may succeed if they are tried again
+  130  interrupted
+
+The help of each command says when it ends with which.`
+
+// book returns what all help is made from.
+func (e *env) book() *help.Book {
+	var names []string
+	for _, t := range topics {
+		names = append(names, t.Name)
+	}
+	return &help.Book{
+		Intro: `bagconv converts robot recordings between all formats that bagconv formats
+lists, with their messages, so that the tools of the new format can read and play
+them. It needs neither ROS nor Apollo. bagconv IN OUT converts IN.`,
+		Closing: `bagconv COMMAND -h explains a command, bagconv COMMAND --help all its flags, and
+bagconv help TOPIC ` + strings.Join(names, ", ") + `. More commands: formats, completion, man, version.
+Flags may stand anywhere; after -- everything is a file name. --color auto|always|never
+colours errors. A file with the name of a command is ./info`,
+		Parts:    []string{convertPart, lookPart, repairPart, exportPart, livePart, manyPart, codePart},
+		Commands: e.commands(), Topics: topics, Expand: e.expand,
+	}
+}
+
+// depth returns how much a line asks for.
+func depth(l *flags.Line) help.Depth {
+	if l.Help == "--help" {
+		return help.All
+	}
+	return help.Brief
+}
+
+// printHelp runs the command help.
+func (e *env) printHelp(context.Context) error {
+	if len(e.words) > 1 {
+		return flags.Usage("type: bagconv help COMMAND", "help takes one command, not %d", len(e.words))
+	}
+	return e.help(e.wordAt(0), help.Brief)
+}
+
+// help prints the page of a command or a topic, or of the program for "", at a depth.
+func (e *env) help(name string, d help.Depth) error {
+	text := e.helpText(name, d)
 	if text == "" {
-		words := []string{"contracts"}
-		for _, c := range e.commands() {
-			words = append(words, c.name)
-		}
-		hint := "see: bagconv help"
-		if near := nearest(name, words); near != "" {
-			hint = "did you mean " + near + "?"
-		}
-		return usage(hint, "unknown command %q", name)
+		instead := cmp.Or(foreignPages[name], foreignVerbs[name], nearest.Meant(nearest.Word(name, e.book().Names()), "see: bagconv help"))
+		return flags.Usage(instead, "unknown command %q", name)
 	}
 	_, err := fmt.Fprint(e.Out, text)
 	return err
 }
 
-// helpText returns the help of a command, that of the program for "", with what the
-// formats know of themselves; "" if there is no such command.
-func (e *env) helpText(name string) string {
-	if name == "contracts" {
-		return contractHelp
-	}
-	commands := e.commands()
-	p := textPage{columns: 80}
+// helpText returns the page, "" if there is no such command or topic.
+func (e *env) helpText(name string, d help.Depth) string {
+	columns := 80
 	if e.OutTerminal && e.OutColumns > 0 {
-		p.columns = min(p.columns, max(e.OutColumns, leastColumns))
+		columns = e.OutColumns
 	}
-	if c := commandNamed(commands, name); c != nil {
-		p.WriteString(c.usage() + "\n")
-		e.describeCommand(&p, c)
-	} else if name == "" {
-		e.describeProgram(&p, commands)
-	}
-	return p.String()
+	return e.book().Text(name, columns, d)
 }
 
-// A page is a text that is built from its parts: help for a terminal, or a manual page.
-type page interface {
-	heading(text string)
-	gap()                    // between parts
-	paragraph(text string)   // of words
-	verbatim(lines []string) // as they are
-	item(head, text string, column int, listed []candidate)
-}
-
-// usage returns how the command is called.
-func (c *command) usage() string {
-	first, rest, _ := strings.Cut(c.call, " ")
-	if slices.ContainsFunc(c.flags, func(f *flag) bool { return f.group != nil }) {
-		first += " [FLAGS]"
+// printMan runs the command man.
+func (e *env) printMan(context.Context) error {
+	if len(e.words) > 0 {
+		return flags.Usage("type: bagconv man", "man takes no file")
 	}
-	return strings.TrimSpace("bagconv " + first + " " + rest)
-}
-
-// briefCall returns how the command is called, in the width of the list of commands: words that
-// do not fit are left out.
-func (c *command) briefCall() string {
-	words, room := strings.Fields("bagconv "+c.call), callColumn-3
-	if s := strings.Join(words, " "); len(s) <= room {
-		return s
-	}
-	for n := len(words) - 1; ; n-- {
-		if s := strings.Join(words[:n], " ") + " ..."; len(s) <= room || n == 1 {
-			return s
-		}
-	}
-}
-
-// The columns of the help, from 0, at which explanations begin.
-const (
-	flagColumn   = 24
-	statusColumn = 7
-	formatColumn = 13
-	callColumn   = 31
-)
-
-// describeCommand writes what the help of a command has after its first line.
-func (e *env) describeCommand(p page, c *command) {
-	e.describe(p, c.about)
-	var group *group
-	for i, f := range c.flags {
-		if f.group == nil {
-			continue
-		}
-		if f.group != group {
-			group = f.group
-			p.gap()
-			p.heading(group.title)
-		}
-		var listed []candidate
-		for _, v := range f.values {
-			if v.about != "" {
-				listed = append(listed, v)
-			}
-		}
-		head := f.spellings()
-		if f.short == "" && f.argument() == "" {
-			head = dashed(f.name)
-		}
-		p.item(strings.TrimSpace(head+" "+f.argument()), e.expand(f.help), flagColumn, listed)
-		if i+1 == len(c.flags) || c.flags[i+1].group != group {
-			e.describe(p, group.note)
-		}
-	}
-	e.describe(p, c.note)
-	e.examples(p, c.examples)
-	exits(p, c.exits)
-}
-
-// describeProgram writes the help of the program.
-func (e *env) describeProgram(p page, commands []*command) {
-	p.paragraph("bagconv converts robot recordings between all formats below. It needs neither ROS nor Apollo. Messages are converted, too, so that the tools of the new format can read and play them.")
-	p.gap()
-	p.heading("USAGE")
-	var calls []string
-	for _, c := range commands {
-		calls = append(calls, fmt.Sprintf("  %-*s%s", callColumn-2, c.briefCall(), c.summary))
-	}
-	p.verbatim(calls)
-	p.gap()
-	p.heading("FORMATS")
+	version, _ := buildVersion()
+	var kinds []string
 	for _, f := range e.formats.Formats() {
-		p.item(f.Name, f.Help, formatColumn, nil)
+		kinds = append(kinds, f.Help)
 	}
-	e.examples(p, []string{"bagconv drive{file} drive_ros2/", "bagconv drive_ros2/ back{file} --compression lz4", "bagconv drive{other} drive_ros2/", "bagconv info drive{file}"})
-	e.describe(p, `Flags may stand anywhere on the line; after -- everything is a file name. If a file has the name of a command, write it with its folder: ./info
-
-All commands accept --color auto|always|never; auto (default) colours errors and damage on a terminal, unless NO_COLOR is set.`)
-	exits(p, []exit{
-		{0, "done, nothing lost"}, {1, "failed; no usable output"}, {2, "the command line is wrong"},
-		{3, "done, but something is damaged or lost; the report names it"}, {4, "check: there are findings; verify: there are differences"},
-		{5, "batch, work, collect: some inputs failed"}, {75, "work, collect: some tasks may succeed if they are tried again"}, {130, "interrupted"},
-	})
-}
-
-// describe writes paragraphs, with a blank line between them. Lines that are indented
-// stay as they are.
-func (e *env) describe(p page, text string) {
-	if text == "" {
-		return
-	}
-	for _, part := range strings.Split(e.expand(text), "\n\n") {
-		p.gap()
-		lines := strings.Split(part, "\n")
-		for len(lines) > 0 {
-			indented := strings.HasPrefix(lines[0], " ")
-			n := slices.IndexFunc(lines, func(s string) bool { return strings.HasPrefix(s, " ") != indented })
-			if n < 0 {
-				n = len(lines)
-			}
-			if indented {
-				p.verbatim(lines[:n])
-			} else {
-				p.paragraph(strings.Join(lines[:n], " "))
-			}
-			lines = lines[n:]
-		}
-	}
-}
-
-func (e *env) examples(p page, lines []string) {
-	p.gap()
-	p.heading("EXAMPLES")
-	var expanded []string
-	for _, l := range lines {
-		expanded = append(expanded, "  "+e.expand(l))
-	}
-	p.verbatim(expanded)
-}
-
-func exits(p page, list []exit) {
-	p.gap()
-	p.heading("EXIT STATUS")
-	for _, x := range list {
-		p.item(fmt.Sprint(x.status), x.when, statusColumn, nil)
-	}
-}
-
-// A textPage is a page for a terminal.
-type textPage struct {
-	strings.Builder
-	columns int // 80 at most
-}
-
-// leastColumns is how narrow a page can be, narrowPage from where on texts stand below their
-// heads, and lowIndent their indent there.
-const leastColumns, narrowPage, lowIndent = 20, 60, 6
-
-func (p *textPage) heading(text string)   { p.WriteString(wrapAt(text, 0, p.columns) + "\n") }
-func (p *textPage) paragraph(text string) { p.WriteString(wrapAt(text, 0, p.columns) + "\n") }
-
-func (p *textPage) verbatim(lines []string) { p.WriteString(strings.Join(lines, "\n") + "\n") }
-
-func (p *textPage) gap() {
-	if p.Len() > 0 {
-		p.WriteByte('\n')
-	}
-}
-
-func (p *textPage) item(head, text string, column int, listed []candidate) {
-	if p.columns < narrowPage {
-		p.low(head, text, listed)
-		return
-	}
-	blanks := strings.Repeat(" ", column)
-	if head = "  " + head; len(head) > column-2 {
-		head += "\n" + blanks
-	}
-	fmt.Fprintf(p, "%-*s%s\n", column, head, wrap(text, column))
-	for _, l := range listed {
-		fmt.Fprintf(p, "      %-*s%s\n", column-6, l.value, wrap(l.about, column))
-	}
-}
-
-// low writes an item with its text below the head.
-func (p *textPage) low(head, text string, listed []candidate) {
-	blanks := strings.Repeat(" ", lowIndent)
-	fmt.Fprintf(p, "  %s\n%s%s\n", wrapAt(head, lowIndent-2, p.columns-2), blanks, wrapAt(text, lowIndent, p.columns))
-	for _, l := range listed {
-		fmt.Fprintf(p, "%s%s\n", blanks, wrapAt(l.value+": "+l.about, lowIndent+2, p.columns))
-	}
+	_, err := fmt.Fprint(e.Out, e.book().Man(version, "convert robot recordings: "+strings.Join(kinds, "; ")))
+	return err
 }
 
 // expand fills in what a text leaves to the formats:
@@ -248,6 +149,7 @@ func (p *textPage) low(head, text string, listed []candidate) {
 //	{file}, {other}      endings of two of them, for examples
 //	{attached}           ending of one that has attachments
 //	{endings}            a line for each ending
+//	{topics}             a line for each topic
 //	{served}             the address of a recording in the format in which serve serves them
 //	{appendable}         names of those that can be added to
 func (e *env) expand(text string) string {
@@ -255,7 +157,16 @@ func (e *env) expand(text string) string {
 		return text
 	}
 	file := e.fileEnding(0)
-	return strings.NewReplacer("{endings}", strings.TrimSuffix(e.endingsHelp(), "\n"), "{formats}", orList(e.writable()), "{folder}", e.folderFormat(), "{appendable}", orList(e.appendable()),
-		"{file}", file, "{other}", cmp.Or(e.fileEnding(1), file), "{attached}", cmp.Or(e.attachedEnding(), file),
+	return strings.NewReplacer("{endings}", strings.TrimSuffix(e.endingsHelp(), "\n"), "{formats}", phrase.OrList(e.writable()), "{folder}", e.folderFormat(), "{appendable}", phrase.OrList(e.appendable()),
+		"{topics}", topicsHelp(), "{file}", file, "{other}", cmp.Or(e.fileEnding(1), file), "{attached}", cmp.Or(e.attachedEnding(), file),
 		"{served}", e.servedAddress("NAME")).Replace(text)
+}
+
+// topicsHelp lists the topics.
+func topicsHelp() string {
+	var lines []string
+	for _, t := range topics {
+		lines = append(lines, fmt.Sprintf("  %-12s %s", t.Name, t.Summary))
+	}
+	return strings.Join(lines, "\n")
 }

@@ -21,7 +21,7 @@ func TestNarrowHelp(t *testing.T) {
 		}
 		return out.String()
 	}
-	words := func(s string) []string { return strings.Fields(strings.ReplaceAll(s, ":", "")) }
+	words := func(s string) []string { return strings.Fields(strings.NewReplacer(":", "", "\\\n", "").Replace(s)) }
 	for _, command := range []string{"convert", "verify", "info", "batch"} {
 		wide := show(0, command)
 		for _, columns := range []int{1, 40, 70, 200} {

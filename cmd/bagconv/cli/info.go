@@ -3,205 +3,194 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"reflect"
-	"sort"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/recording"
-	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// scanLimit is up to which size --scan auto reads the whole recording, in bytes. Of
-// a larger one counts may be estimated.
-const scanLimit = 256e6
-
-// scanDistant is the same for one that is not on this machine.
-const scanDistant = 16e6
-
-func scanLimitOf(path string) int64 {
-	if iox.IsURL(path) {
-		return scanDistant
-	}
-	return scanLimit
-}
-
 // info shows recordings one after the other. One that cannot be read does not
 // keep the others from being shown.
-func (e *env) info(c *cli.Context) error {
-	paths := c.Args().Slice()
-	if len(paths) == 0 {
-		return usage("type: bagconv info IN", "no input given")
-	}
-	var key []keyStep
-	if c.IsSet("key") {
-		if e.set.json {
-			return usage("omit one of them", "--json prints everything, --key a single value")
-		}
-		var err error
-		if key, err = parseKey(e.set.key); err != nil {
-			return err
-		}
+func (e *env) info(ctx context.Context) error {
+	paths := e.words
+	key, err := e.infoView(ctx)
+	if err != nil {
+		return err
 	}
 	var ended outcome
-	var all []*infoJSON
+	var all []any
 	for i, path := range paths {
-		in, err := e.describeInput(c, path)
+		in, part, err := e.describeInput(ctx, path)
 		switch {
 		case errors.Is(err, context.Canceled):
 			return err
 		case err != nil:
 			ended.failed = true
 			e.sayError(explain(err))
-			in = infoOf(&storage.Info{Path: path}, nil)
-			in.Error = explain(err)
-		case in.damaged():
-			ended.lossy = true
-		}
-		all = append(all, in)
-		switch {
-		case e.set.json || err != nil:
-		case key != nil:
-			before := ""
-			if len(paths) > 1 {
-				before = clean(path) + "\t"
+			if !e.set.info.topics && !e.set.info.sizes { // whose objects have no place for an error
+				in = recording.Describe(&storage.Info{Path: path}, nil)
+				in.SchemaVersion, in.Error = schemaVersion, explain(err)
+				all = append(all, in)
 			}
-			if err := writeKey(e.Out, before, reflect.ValueOf(in), key); err != nil {
-				return err
-			}
+			continue
+		case part != nil:
+			all = append(all, part.json)
 		default:
-			if i > 0 {
-				_, _ = e.Out.Write([]byte("\n"))
-			}
-			if err := e.writeInfo(e.Out, in); err != nil {
+			all = append(all, in)
+		}
+		if !e.set.json {
+			if err := e.writeView(in, part, key, i > 0, len(paths) > 1); err != nil {
 				return err
+			}
+		}
+		if damage, _ := parted(in.Warnings); len(damage) > 0 {
+			ended.lossy = true
+			if part != nil {
+				e.sayDamage(path, in.Warnings)
 			}
 		}
 	}
-	if e.set.json {
-		if err := writeJSONs(e.Out, all); err != nil {
+	if e.set.json && len(all) > 0 {
+		if len(paths) == 1 {
+			err = writeJSON(e.Out, all[0])
+		} else {
+			err = writeJSON(e.Out, all)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return ended.end()
 }
 
+// infoView checks the flags that choose what info shows, and returns the value that --key names.
+func (e *env) infoView(ctx context.Context) (key []keyStep, err error) {
+	s := &e.set
+	switch {
+	case len(e.words) == 0:
+		return nil, flags.Usage("type: bagconv info IN", "no input given")
+	case s.info.topics && s.info.sizes:
+		return nil, flags.Usage("omit one of them", "--topics lists the topics, --sizes their bytes")
+	case s.info.sizes && s.info.scan == "never":
+		return nil, flags.Usage("omit --scan", "--sizes reads all messages")
+	case s.info.topics && !e.command.IsSet("scan"):
+		s.info.scan = "never"
+	case s.info.sizes:
+		s.info.scan = "always"
+	}
+	if !e.command.IsSet("key") {
+		return nil, nil
+	}
+	for flag, set := range map[string]bool{"json": s.json, "topics": s.info.topics, "sizes": s.info.sizes} {
+		if set {
+			return nil, flags.Usage("omit one of them", "--%s prints everything, --key a single value", flag)
+		}
+	}
+	return parseKey(s.info.key)
+}
+
+// writeView writes a recording as text: whole, a part of it, or the value of a key.
+func (e *env) writeView(in *recording.Description, part *infoPart, key []keyStep, later, several bool) error {
+	before := ""
+	switch {
+	case key != nil && several:
+		before = phrase.Clean(in.Path) + "\t"
+		fallthrough
+	case key != nil:
+		return writeKey(e.Out, before, reflect.ValueOf(in), key)
+	case later:
+		before = "\n"
+	}
+	if _, err := io.WriteString(e.Out, before); err != nil {
+		return err
+	}
+	if part != nil {
+		return writeLinesOf(e.Out, in.Path, several, part.lines)
+	}
+	return e.writeInfo(e.Out, in)
+}
+
 // describeInput opens a recording, reads all of it when that is asked for, and
-// returns what info shows.
-func (e *env) describeInput(c *cli.Context, path string) (in *infoJSON, err error) {
-	open, mode := e.glance, e.set.scan
+// returns what info shows; part is nil without --topics and --sizes.
+func (e *env) describeInput(ctx context.Context, path string) (in *recording.Description, part *infoPart, err error) {
+	open, mode := e.glance, e.set.info.scan
 	if mode == "always" {
 		open = e.open
 	}
-	r, err := open(c.Context, path)
+	r, err := open(ctx, path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	attachments, records, err := extrasOf(r.Reader)
-	if err != nil {
-		return nil, err
-	}
 	info := r.Info
 	var scan *recording.Totals
-	if !info.Locked && (mode == "always" || mode == "auto" && info.Size <= scanLimitOf(path)) {
+	if e.set.info.sizes || !info.Locked && (mode == "always" || mode == "auto" && info.Size <= scanLimitOf(path)) {
 		show := e.newProgress()
-		scan, err = r.Totals(c.Context, recording.Query{Threads: e.set.job.Threads, Progress: show.update})
+		scan, err = r.Totals(ctx, recording.Query{Threads: e.set.job.Threads, Progress: show.update})
 		show.stop()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	info.Damage = r.Reader.Damage() // with what was met on the way
-	in = infoOf(info, scan)
-	in.Attachments, in.Records = attachments, records
-	return in, nil
-}
-
-// open opens a recording of any format.
-func (e *env) open(ctx context.Context, path string) (*recording.Source, error) {
-	return e.openWith(ctx, path, storage.ReadOptions{})
-}
-
-// glance opens a recording for its Info, in which counts may be estimated.
-func (e *env) glance(ctx context.Context, path string) (*recording.Source, error) {
-	return e.openWith(ctx, path, storage.ReadOptions{InfoOnlyAbove: scanLimitOf(path)})
-}
-
-func (e *env) openWith(ctx context.Context, path string, o storage.ReadOptions) (*recording.Source, error) {
-	ref, err := e.refOf(path)
-	if err != nil {
-		return nil, err
+	in = recording.Describe(info, scan)
+	in.SchemaVersion = schemaVersion
+	if part = e.partOfInfo(in); part == nil {
+		err = in.Extras(r.Reader)
 	}
-	o.Key, o.FS = ref.Read.Key, ref.Read.FS
-	ref.Read = o
-	return recording.Open(ctx, ref)
+	return in, part, err
 }
 
-// refOf names a recording of the line, with the flags for inputs.
-func (e *env) refOf(path string) (ref recording.Ref, err error) {
-	job := &e.set.job
-	ref = recording.Ref{Path: path, Read: storage.ReadOptions{FS: e.files(), Key: job.Read.Key}, Definitions: job.Definitions, Distro: job.Distro}
-	if ref.Distro == mapping.ROS1Distro { // of which gen makes code, and which is no choice of definitions
-		ref.Distro = ""
+// infoCommand is the command info.
+func (e *env) infoCommand() flags.Command {
+	return flags.Command{
+		Name: "info", Part: lookPart, Old: map[string]string{"du": "--sizes", "topics": "--topics"}, Call: "info IN...", Summary: "show topics, times and damage of recordings",
+		About: `Shows what recordings contain: times, size, compression, topics (with number of
+messages, mean rate and size), attachments, metadata records, and damage.
+Nothing is written.`,
+		Note: `--sizes lists the bytes of topics, the largest first: stored, their share of
+the chunks, pages or sections in the files, and raw, their messages before
+compression. Topics share the stored bytes of a chunk in proportion to their raw
+bytes in it. The rest of the files consists of indexes, definitions, other
+headers, and unused space in pages.`,
+		Examples: []string{
+			"bagconv info drive{file}",
+			"bagconv info --json --scan always drive_ros2/ | jq .messages",
+			"bagconv info -k duration_ns *{file}",
+			"bagconv info --topics drive{file} --json | jq -r '.topics[].name'",
+			"bagconv info --sizes drive_ros2/",
+		},
+		Exits: flags.Exits{
+			0:   "sound",
+			1:   "a recording cannot be read; the others are shown",
+			3:   "a recording is damaged; what can be read is shown",
+			130: "interrupted",
+		},
+		Run: e.info,
 	}
-	ref.Format, err = e.detect(path)
-	return ref, err
 }
 
-// A topicGroup is the topics of a recording that have name, type and encoding
-// in common: its publishers.
-type topicGroup struct {
-	storage.TopicInfo                        // the first one
-	ids               []storage.TopicID      // all
-	messages          int64                  // of all
-	stats             *recording.TopicTotals // of all; nil without a scan
-}
-
-// groups joins publishers, ordered by name, then type, then encoding.
-func groups(info *storage.Info, scan *recording.Totals) []*topicGroup {
-	type key struct{ name, typ, encoding string }
-	byKey := map[key]*topicGroup{}
-	var out []*topicGroup
-	for i, t := range info.Topics {
-		k := key{t.Name, t.Type, t.Encoding}
-		g := byKey[k]
-		if g == nil {
-			g = &topicGroup{TopicInfo: t}
-			byKey[k] = g
-			out = append(out, g)
-		}
-		g.ids = append(g.ids, t.ID)
-		if scan == nil {
-			g.messages += t.Messages
-			continue
-		}
-		if g.stats == nil {
-			g.stats = &recording.TopicTotals{}
-		}
-		s := scan.Topics[i]
-		if s.Messages > 0 {
-			if g.stats.Messages == 0 {
-				g.stats.First, g.stats.Last = s.First, s.Last
-			}
-			g.stats.First, g.stats.Last = min(g.stats.First, s.First), max(g.stats.Last, s.Last)
-		}
-		g.stats.Messages += s.Messages
-		g.stats.Bytes += s.Bytes
-		g.stats.Stored += s.Stored
-		g.messages += s.Messages
+// infoFlags returns the flags of info, list and formats.
+func (s *settings) infoFlags() []flags.Flag {
+	json := s.jsonFlag()
+	keys := flags.Words(jsonNames(reflect.TypeFor[recording.Description]())...)
+	return []flags.Flag{
+		json.In(readGroup, "print JSON: an object, or an array for several recordings", "info check"),
+		json.In(readGroup, "print JSON: one object with attachments and the values of metadata records; for records, chunks, connections and parts, one object per line", "list"),
+		json.In(readGroup, "", "formats"),
+		{Name: "key", Short: "k", Arg: "PATH", Kind: flags.Key, Values: keys, Group: readGroup, On: "info", Set: flags.Put(&s.info.key),
+			Help: "print one value of the JSON, such as messages or topics.name; for several recordings, each after its name"},
+		{Name: "topics", Kind: flags.OnOff, Group: readGroup, On: "info", Set: flags.Put(&s.info.topics),
+			Help: "only list the topics, one per line: name, number of messages (from the index), type, encoding. With --json also publishers, quality of service and hashes"},
+		{Name: "sizes", Kind: flags.OnOff, Group: readGroup, On: "info", Set: flags.Put(&s.info.sizes),
+			Help: "only list the bytes of each topic, stored and raw; reads all messages"},
+		{Name: "scan", Kind: flags.OneWord, Values: flags.Words("auto", "always", "never"), Default: "auto", Group: readGroup, On: "info", Set: flags.Put(&s.info.scan),
+			Brief: "whether to read all messages, for exact counts",
+			Help:  `read all messages, for exact counts, sizes and rates of topics; auto does so up to 256 MB, and up to 16 MB if the recording is elsewhere. Otherwise counts come from the index; without an index they are estimated and printed with "about"`},
+		{Name: "no-timeline", Kind: flags.OnOff, Group: readGroup, On: "info check", Set: flags.Put(&s.info.noTimeline),
+			Help: "do not draw the timeline, which shows when topics have messages and findings. It is drawn on a terminal if all messages were read; JSON always has its numbers"},
 	}
-	sort.SliceStable(out, func(i, j int) bool {
-		a, b := out[i], out[j]
-		switch {
-		case a.Name != b.Name:
-			return a.Name < b.Name
-		case a.Type != b.Type:
-			return a.Type < b.Type
-		}
-		return a.Encoding < b.Encoding
-	})
-	return out
 }

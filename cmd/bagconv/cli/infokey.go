@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/nearest"
 )
 
 // A keyStep goes from a value of the JSON of info to one inside it.
@@ -23,7 +27,7 @@ type keyStep struct {
 // lists what the path could be.
 func parseKey(path string) ([]keyStep, error) {
 	var steps []keyStep
-	t := reflect.TypeFor[infoJSON]()
+	t := reflect.TypeFor[recording.Description]()
 	rest := path
 	for rest != "" {
 		for t.Kind() == reflect.Pointer {
@@ -39,7 +43,7 @@ func parseKey(path string) ([]keyStep, error) {
 				number, after, closed := strings.Cut(text, "]")
 				n, err := strconv.ParseUint(number, 10, 31)
 				if err != nil || !closed {
-					return nil, usage("write for example topics[0].name", "--key %s: [ after the name of a list needs a number and ]", clean(path))
+					return nil, flags.Usage("write for example topics[0].name", "--key %s: [ after the name of a list needs a number and ]", phrase.Clean(path))
 				}
 				index, rest = int(n), strings.TrimPrefix(after, ".")
 			}
@@ -47,7 +51,7 @@ func parseKey(path string) ([]keyStep, error) {
 			continue
 		case reflect.Struct:
 		default:
-			return nil, usage("remove what follows its name", "--key %s: a single value has no keys", clean(path))
+			return nil, flags.Usage("remove what follows its name", "--key %s: a single value has no keys", phrase.Clean(path))
 		}
 		end := strings.IndexAny(rest, ".[")
 		if end < 0 {
@@ -55,32 +59,37 @@ func parseKey(path string) ([]keyStep, error) {
 		}
 		name := rest[:end]
 		rest = strings.TrimPrefix(rest[end:], ".")
-		names := jsonNames(t)
-		field := slices.Index(names, name)
-		if field < 0 {
+		field := 0
+		for field < t.NumField() && (name == "" || jsonName(t, field) != name) {
+			field++
+		}
+		if field == t.NumField() {
+			names := jsonNames(t)
 			hint := "it is one of: " + strings.Join(names, ", ")
-			if near := nearest(name, names); near != "" {
-				hint = "did you mean " + near + "?"
-			}
-			return nil, usage(hint, "--key %s: there is no %q", clean(path), name)
+			return nil, flags.Usage(nearest.Meant(nearest.Word(name, names), hint), "--key %s: there is no %q", phrase.Clean(path), name)
 		}
 		steps, t = append(steps, keyStep{field: field}), t.Field(field).Type
 	}
 	if len(steps) == 0 {
-		return nil, usage("such as messages, duration_ns or topics.name", "--key takes a path into what --json prints")
+		return nil, flags.Usage("such as messages, duration_ns or topics.name", "--key takes a path into what --json prints")
 	}
 	return steps, nil
 }
 
-// jsonNames returns the names of the fields of a struct in JSON, by their number. The
-// fields that JSON does not have stand after them.
+// jsonNames returns the names of the fields of a struct in JSON.
 func jsonNames(t reflect.Type) (names []string) {
 	for i := range t.NumField() {
-		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" {
+		if name := jsonName(t, i); name != "" {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// jsonName returns that of a field; "" if JSON does not have it.
+func jsonName(t reflect.Type, field int) string {
+	name, _, _ := strings.Cut(t.Field(field).Tag.Get("json"), ",")
+	return strings.TrimPrefix(name, "-")
 }
 
 // writeKey writes the values that the steps lead to, each on a line that begins
@@ -114,7 +123,7 @@ func writeKey(w io.Writer, before string, v reflect.Value, steps []keyStep) erro
 	}
 	text := []byte("null")
 	if v.IsValid() && v.Kind() == reflect.String {
-		text = []byte(clean(v.String()))
+		text = []byte(phrase.Clean(v.String()))
 	} else if v.IsValid() && len(steps) == 0 {
 		var err error
 		if text, err = json.Marshal(v.Interface()); err != nil {

@@ -6,46 +6,47 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert/check"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 )
 
 // writeInfo writes a recording as text: a column of keys, the topics aligned.
-func (e *env) writeInfo(w io.Writer, in *infoJSON) error {
+func (e *env) writeInfo(w io.Writer, in *recording.Description) error {
 	var b strings.Builder
 	key := func(name, format string, a ...any) {
 		fmt.Fprintf(&b, "%-14s"+format+"\n", append([]any{name + ":"}, a...)...)
 	}
-	key("path", "%s", clean(in.Path))
-	key("format", "%s %s", in.Format, clean(in.Version))
+	key("path", "%s", phrase.Clean(in.Path))
+	key("format", "%s %s", in.Format, phrase.Clean(in.Version))
 	if in.StartNS != nil {
-		key("duration", "%s", span{in.start, in.end}.text())
-		key("start", "%s", timeAndEpoch(in.start))
-		key("end", "%s", timeAndEpoch(in.end))
+		key("duration", "%s", span{*in.StartNS, *in.EndNS}.text())
+		key("start", "%s", timeAndEpoch(*in.StartNS))
+		key("end", "%s", timeAndEpoch(*in.EndNS))
 	}
 	key("size", "%s", sizeAndBytes(in.Size))
-	key("messages", "%s", in.countText(in.Messages))
+	key("messages", "%s", estimateText(in, in.Messages))
 	key("compression", "%s", compressionText(in.Compression))
-	for _, f := range in.facts {
-		key(f.Key, "%s", clean(f.Value))
+	for _, f := range in.InOrder {
+		key(f.Key, "%s", phrase.Clean(f.Value))
 	}
 	for i, name := range in.Files {
 		if len(in.Files) > 1 {
-			fmt.Fprintf(&b, "%-14s%s\n", label(i, "files:"), clean(name))
+			fmt.Fprintf(&b, "%-14s%s\n", label(i, "files:"), phrase.Clean(name))
 		}
 	}
-	one := in.oneEncoding()
+	one := oneEncoding(in)
 	if one != "" {
-		key("encoding", "%s", clean(one))
+		key("encoding", "%s", phrase.Clean(one))
 	}
-	key("topics", "%s", map[bool]string{true: "none", false: grouped(int64(len(in.Topics)))}[len(in.Topics) == 0])
+	key("topics", "%s", map[bool]string{true: "none", false: phrase.Grouped(int64(len(in.Topics)))}[len(in.Topics) == 0])
 	for _, line := range topicLines(in, one == "") {
 		b.WriteString("  " + line + "\n")
 	}
 	e.drawInfo(&b, in)
 	if n := len(in.Attachments) + len(in.Records); n > 0 {
-		key("extras", "%s, %s", count(int64(len(in.Attachments)), "attachment"), count(int64(len(in.Records)), "metadata record"))
+		key("extras", "%s, %s", phrase.Count(int64(len(in.Attachments)), "attachment"), phrase.Count(int64(len(in.Records)), "metadata record"))
 		for _, line := range extraLines(in.Attachments, in.Records) {
 			b.WriteString("  " + line + "\n")
 		}
@@ -58,14 +59,14 @@ func (e *env) writeInfo(w io.Writer, in *infoJSON) error {
 	}
 	for _, t := range in.Topics {
 		if check.TellsLosses(t.Type) && t.Count > 0 {
-			key("note", "%s counts messages that the recorder has lost; bagconv check adds them up", clean(t.Name))
+			key("note", "%s counts messages that the recorder has lost; bagconv check adds them up", phrase.Clean(t.Name))
 		}
 	}
-	if in.damaged() {
-		key("lost", "%s", in.Lost.text())
+	if damage, _ := parted(in.Warnings); len(damage) > 0 {
+		key("lost", "%s", lostText(in.Lost))
 	}
 	for i, line := range warningLines("", in.Warnings) {
-		fmt.Fprintf(&b, "%-14s%s\n", label(i, "warnings:"), clean(line))
+		fmt.Fprintf(&b, "%-14s%s\n", label(i, "warnings:"), phrase.Clean(line))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -87,7 +88,7 @@ func compressionText(blocks map[string]int64) string {
 	}
 	slices.Sort(codecs)
 	for i, name := range codecs {
-		codecs[i] = fmt.Sprintf("%s [%s]", clean(name), count(blocks[name], "block"))
+		codecs[i] = fmt.Sprintf("%s [%s]", phrase.Clean(name), phrase.Count(blocks[name], "block"))
 	}
 	if len(codecs) == 0 {
 		return "none"
@@ -96,9 +97,9 @@ func compressionText(blocks map[string]int64) string {
 }
 
 // countText returns a number of messages: of an estimate its first three digits.
-func (in *infoJSON) countText(n int64) string {
+func estimateText(in *recording.Description, n int64) string {
 	if !in.Estimated {
-		return grouped(n)
+		return phrase.Grouped(n)
 	}
 	unit := int64(1)
 	for n/unit >= 1000 {
@@ -111,11 +112,11 @@ func (in *infoJSON) countText(n int64) string {
 	case n >= 1e6:
 		return "about " + strconv.FormatFloat(float64(n)/1e6, 'f', -1, 64) + " million"
 	}
-	return "about " + grouped(n)
+	return "about " + phrase.Grouped(n)
 }
 
 // oneEncoding returns the encoding of all topics, "" if there are several or none.
-func (in *infoJSON) oneEncoding() (one string) {
+func oneEncoding(in *recording.Description) (one string) {
 	for _, t := range in.Topics {
 		if one != "" && one != t.Encoding {
 			return ""
@@ -127,7 +128,7 @@ func (in *infoJSON) oneEncoding() (one string) {
 
 // topicLines writes a heading and one line per topic, in columns; with encodings,
 // each line has that of its messages.
-func topicLines(in *infoJSON, encodings bool) []string {
+func topicLines(in *recording.Description, encodings bool) []string {
 	if len(in.Topics) == 0 {
 		return nil
 	}
@@ -138,26 +139,20 @@ func topicLines(in *infoJSON, encodings bool) []string {
 		if t.Bytes != nil {
 			size = sizeText(*t.Bytes)
 		}
-		rows = append(rows, []string{clean(t.Name), in.countText(t.Count), in.rateText(&t), size})
-		last = append(last, clean(t.Type)+remarks(&t, encodings))
+		rows = append(rows, []string{phrase.Clean(t.Name), estimateText(in, t.Count), rateText(in, &t), size})
+		last = append(last, phrase.Clean(t.Type)+remarks(&t, encodings))
 	}
 	return table(rows, last)
 }
 
-// table writes rows in columns, and after each what is not aligned.
-func table(rows [][]string, last []string) []string {
-	align(rows)
-	lines := make([]string, len(rows))
-	for i, row := range rows {
-		lines[i] = strings.Join(row, "  ") + "  " + last[i]
-	}
-	return lines
-}
-
 // rateText returns the mean rate of a topic; without a scan that over the whole
 // duration, marked.
-func (in *infoJSON) rateText(t *topicJSON) string {
-	switch seconds := float64(in.end-in.start) / 1e9; {
+func rateText(in *recording.Description, t *recording.TopicDescription) string {
+	seconds := 0.0
+	if in.StartNS != nil {
+		seconds = float64(*in.EndNS-*in.StartNS) / 1e9
+	}
+	switch {
 	case t.HzMean != nil:
 		return fmt.Sprintf("%.1f Hz", *t.HzMean)
 	case in.Scanned || t.Count < 2 || seconds <= 0:
@@ -167,10 +162,10 @@ func (in *infoJSON) rateText(t *topicJSON) string {
 	}
 }
 
-func remarks(t *topicJSON, encoding bool) string {
+func remarks(t *recording.TopicDescription, encoding bool) string {
 	var r []string
 	if encoding && t.Encoding != "" {
-		r = append(r, clean(t.Encoding))
+		r = append(r, phrase.Clean(t.Encoding))
 	}
 	if t.Connections > 1 {
 		r = append(r, fmt.Sprintf("%d connections", t.Connections))
@@ -182,26 +177,4 @@ func remarks(t *topicJSON, encoding bool) string {
 		return ""
 	}
 	return " (" + strings.Join(r, ", ") + ")"
-}
-
-// align pads the cells of each column to one width: the first column on its
-// right, the others on their left.
-func align(rows [][]string) {
-	if len(rows) == 0 {
-		return
-	}
-	for col := range rows[0] {
-		width := 0
-		for _, r := range rows {
-			width = max(width, utf8.RuneCountInString(r[col]))
-		}
-		for _, r := range rows {
-			pad := strings.Repeat(" ", width-utf8.RuneCountInString(r[col]))
-			if col == 0 {
-				r[col] += pad
-			} else {
-				r[col] = pad + r[col]
-			}
-		}
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -17,11 +18,11 @@ func TestEstimateText(t *testing.T) {
 		0: "few", 7: "about 7", 999: "about 999", 1004: "about 1,000", 43_949: "about 43,900", 999_500: "about 1 million",
 		30_123_456: "about 30.1 million", 1_234_567_890: "about 1230 million",
 	} {
-		if got := (&infoJSON{Estimated: true}).countText(n); got != want {
+		if got := estimateText(&recording.Description{Estimated: true}, n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}
-	in := infoOf(&storage.Info{Format: "db3", Messages: 30_123_456, Estimated: true, Topics: []storage.TopicInfo{
+	in := recording.Describe(&storage.Info{Format: "db3", Messages: 30_123_456, Estimated: true, Topics: []storage.TopicInfo{
 		{Topic: storage.Topic{Name: "/imu"}, Messages: 30_120_001}, {ID: 1, Topic: storage.Topic{Name: "/map"}, Messages: 1}, {ID: 2, Topic: storage.Topic{Name: "/x"}},
 	}}, nil)
 	var b bytes.Buffer
@@ -67,7 +68,13 @@ func TestTimeline(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	}
-	var in infoJSON
+	var in struct {
+		Topics []struct {
+			Name  string
+			Count int64
+		}
+		Timeline *recording.Timeline
+	}
 	if err := json.Unmarshal([]byte(show(false, 0, "--json")), &in); err != nil {
 		t.Fatal(err)
 	}

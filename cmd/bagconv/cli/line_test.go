@@ -6,15 +6,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/help"
 	"github.com/bagconv/bagconv/formats/all"
 )
 
-// shown returns a line as urfave/cli gets it, without the name of the program.
-func (l *line) shown() string {
-	if l.command == nil {
+// shown returns a line as one that has its flags first.
+func shown(l *flags.Line) string {
+	if l.Command == nil {
 		return ""
 	}
-	return strings.Join(l.args()[1:], " ")
+	return strings.Join(lineArgs(l), " ")
+}
+
+func lineArgs(l *flags.Line) []string {
+	list := []string{l.Command.Name}
+	for _, s := range l.Settings {
+		list = append(list, flags.Dashed(s.Flag.Name)+"="+s.Text)
+	}
+	return append(append(list, "--"), l.Words...)
 }
 
 func TestParse(t *testing.T) {
@@ -34,20 +44,20 @@ func TestParse(t *testing.T) {
 		"in -- -out --to":                   "convert -- in -out --to",
 		"in - ":                             "convert -- in -",
 		"--level -3 in out":                 "convert --level=-3 -- in out",
-		"topics --json=false in":            "topics --json=false -- in",
+		"topics --json=false in":            "info --json=false --topics=true -- in",
 		"doctor in":                         "check -- in",
 		"":                                  "",
 		"--version":                         "version --",
 		"convert --output=out -v in":        "convert --output=out --verbose=true -- in",
 		"-qvt/imu in":                       "convert --quiet=true --verbose=true --topic=/imu -- in",
-		"play in --to x --clock":            "play --to=x --clock=100 -- in",
-		"play --clock in --to x":            "play --clock=100 --to=x -- in",
-		"play --clock 50 in --to x":         "play --clock=50 --to=x -- in",
+		"play in --to x --clock":            "play --address=x --clock=100 -- in",
+		"play --clock in --to x":            "play --clock=100 --address=x -- in",
+		"play --clock 50 in --to x":         "play --clock=50 --address=x -- in",
 		"play --clock=5 in":                 "play --clock=5 -- in",
 		"in --header-seq zero out --strict": "convert --header-seq=zero --strict=true -- in out",
 	} {
-		if l, err := e.parse(strings.Fields(in)); err != nil || l.shown() != want {
-			t.Errorf("%q: %q, %v; want %q", in, l.shown(), err, want)
+		if l, err := flags.Parse(e.commands(), strings.Fields(in)); err != nil || shown(&l) != want {
+			t.Errorf("%q: %q, %v; want %q", in, shown(&l), err, want)
 		}
 	}
 	for in, want := range map[string]string{
@@ -55,14 +65,14 @@ func TestParse(t *testing.T) {
 		"in out -to bag":      "unknown flag -to; did you mean --to?",
 		"in out --f":          "unknown flag --f; did you mean -f?",
 		"in out --xyzzyplugh": "unknown flag --xyzzyplugh; see: bagconv help; for a file of that name, type ./--xyzzyplugh",
-		"in out --to":         "--to needs a value: fake; see: bagconv help",
-		"in out --to --force": "--to needs a value: fake; see: bagconv help",
-		"info --to bag in":    "--to is not a flag of info; bagconv convert, filter, merge and 6 more take it; see: bagconv help info",
-		"version -q":          "-q is not a flag of version; bagconv convert, filter, merge and 11 more take it; see: bagconv help version",
+		"in out --to":         "--to needs a value: fake, parquet, arrow, csv, npy, lerobot or episodes; see: bagconv help",
+		"in out --to --force": "--to needs a value: fake, parquet, arrow, csv, npy, lerobot or episodes; see: bagconv help",
+		"info --to bag in":    "--to is not a flag of info; bagconv convert, filter, import and 7 more take it; see: bagconv help info",
+		"version -q":          "-q is not a flag of version; bagconv convert, filter, export and 13 more take it; see: bagconv help version",
 		"info --json=maybe x": "invalid value \"maybe\" for --json; see: bagconv help info",
 		"in out --level high": "invalid value \"high\" for --level; see: bagconv help convert",
 	} {
-		if _, err := e.parse(strings.Fields(in)); err == nil || err.Error() != want {
+		if _, err := flags.Parse(e.commands(), strings.Fields(in)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v; want %q", in, err, want)
 		}
 	}
@@ -72,36 +82,39 @@ func TestParse(t *testing.T) {
 // value, and have one short name, in all commands or in none.
 func TestFlagKinds(t *testing.T) {
 	e, _, _ := testEnv()
-	first := map[string]*flag{}
+	first := map[string]*flags.Flag{}
 	for _, f := range e.flagTable() {
-		before := first[f.name]
+		before := first[f.Name]
 		if before == nil {
-			first[f.name] = f
+			first[f.Name] = f
 			continue
 		}
-		if (f.kind == onOff) != (before.kind == onOff) || f.short != before.short || f.on == nil {
-			t.Errorf("--%s is not the same in %v and %v", f.name, f.on, before.on)
+		if (f.Kind == flags.OnOff) != (before.Kind == flags.OnOff) || f.Short != before.Short || f.On == "" {
+			t.Errorf("--%s is not the same in %v and %v", f.Name, f.On, before.On)
 		}
-		for _, c := range f.on {
-			if before.takenBy(c) {
-				t.Errorf("%s has --%s twice", c, f.name)
+		for _, c := range f.Commands() {
+			if before.TakenBy(c) {
+				t.Errorf("%s has --%s twice", c, f.Name)
 			}
 		}
 	}
 }
 
-// TestHelp: every help text has its flags, ends with the exit statuses, has
-// examples, and fits 80 columns.
+// TestHelp: every page of a command has its flags, and with --help all of them with the exit statuses; pages have
+// examples, and fit 80 columns.
 func TestHelp(t *testing.T) {
 	e, out, _ := testEnv()
 	for _, c := range e.commands() {
-		text := e.helpText(c.name)
-		for _, f := range c.flags {
-			if f.group != nil && (!strings.Contains(text, "  "+f.spellings()) || f.help == "") {
-				t.Errorf("help %s does not explain %s", c.name, f.spellings())
+		brief, whole := e.helpText(c.Name, help.Brief), e.helpText(c.Name, help.All)
+		for _, f := range c.Flags {
+			if f.Group != nil && (!strings.Contains(whole, "  "+f.Spellings()) || f.Help == "") {
+				t.Errorf("%s --help does not explain %s", c.Name, f.Spellings())
+			}
+			if f.Group != nil && f.Group.Topic == "" && !strings.Contains(brief, "  "+f.Spellings()) {
+				t.Errorf("%s -h does not have %s", c.Name, f.Spellings())
 			}
 		}
-		for _, args := range [][]string{{c.name, "--help"}, {"help", c.name}} {
+		for text, args := range map[string][]string{whole: {c.Name, "--help"}, brief: {"help", c.Name}, brief + "": {c.Name, "-h"}} {
 			out.Reset()
 			e, out, _ := testEnv()
 			if err := e.run(context.Background(), append([]string{"bagconv"}, args...)); err != nil || out.String() != text {
@@ -109,24 +122,28 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
-	real := &env{formats: all.Registry()}
-	names := []string{""}
-	for _, c := range real.commands() {
-		names = append(names, c.name)
-	}
-	for _, name := range names {
-		text := real.helpText(name)
-		if at := regexp.MustCompile(`\{[a-z]+\}`).FindString(text); at != "" {
-			t.Errorf("help %s: %s is not filled in", name, at)
-		}
-		for _, line := range strings.Split(text, "\n") {
-			if len(line) > 80 {
-				t.Errorf("help %s: %d columns: %s", name, len(line), line)
+	real := &env{formats: withExports(all.Registry())}
+	for _, name := range append(real.book().Names(), "") {
+		for _, depth := range []help.Depth{help.Brief, help.All} {
+			text := real.helpText(name, depth)
+			if at := regexp.MustCompile(`\{[a-z]+\}`).FindString(text); at != "" {
+				t.Errorf("help %s: %s is not filled in", name, at)
 			}
-		}
-		examples, status := strings.Index(text, "\nEXAMPLES\n"), strings.Index(text, "\nEXIT STATUS\n")
-		if examples < 0 || status < examples || !strings.HasSuffix(text, "\n") {
-			t.Errorf("help %s: examples at %d, exit status at %d", name, examples, status)
+			for _, line := range strings.Split(text, "\n") {
+				if len(line) > 80 {
+					t.Errorf("help %s: %d columns: %s", name, len(line), line)
+				}
+			}
+			if !strings.HasSuffix(text, "\n") {
+				t.Errorf("help %s ends with %q", name, text[max(len(text)-20, 0):])
+			}
+			if flags.Named(real.commands(), name) == nil {
+				continue
+			}
+			examples, status := strings.Index(text, "\nEXAMPLES\n"), strings.Index(text, "\nEXIT STATUS\n")
+			if examples < 0 || (status > examples) != (depth == help.All) {
+				t.Errorf("help %s: examples at %d, exit status at %d", name, examples, status)
+			}
 		}
 	}
 }
@@ -137,13 +154,13 @@ func FuzzParse(f *testing.F) {
 	e, _, _ := testEnv()
 	f.Fuzz(func(t *testing.T, in string) {
 		args := strings.Split(in, " ")
-		l, err := e.parse(args)
-		if err != nil || l.help || l.command == nil || l.command.name == "version" {
+		l, err := flags.Parse(e.commands(), args)
+		if err != nil || l.Help != "" || l.Command == nil || l.Command.Name == "version" {
 			return
 		}
-		again, err := e.parse(l.args()[1:])
-		if err != nil || again.shown() != l.shown() {
-			t.Errorf("%q is %q, and that %q, %v", in, l.shown(), again.shown(), err)
+		again, err := flags.Parse(e.commands(), lineArgs(&l))
+		if err != nil || shown(&again) != shown(&l) {
+			t.Errorf("%q is %q, and that %q, %v", in, shown(&l), shown(&again), err)
 		}
 	})
 }

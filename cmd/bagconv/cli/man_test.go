@@ -1,34 +1,31 @@
 package cli
 
 import (
+	"context"
 	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/help"
 )
 
 // TestMan: the manual page has every flag and every word of the help texts, and
 // groff, where it is installed, accepts it without a warning.
 func TestMan(t *testing.T) {
 	e, out, _ := testEnv()
-	if err := e.man(); err != nil {
+	if err := e.printMan(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	page := out.String()
 	for _, c := range e.commands() {
-		at := strings.Index(page, "\n.SH BAGCONV "+strings.ToUpper(c.name)+"\n")
+		at := strings.Index(page, "\n.SH BAGCONV "+strings.ToUpper(c.Name)+"\n")
 		if at < 0 {
-			t.Errorf("no section on %s", c.name)
-			continue
+			t.Errorf("no section on %s", c.Name)
 		}
-		section := page[at+1:]
-		section = section[:max(strings.Index(section[1:], "\n.SH "), 0)+1]
-		if c.name == "help" { // the last one
-			section = page[at:]
-		}
-		for _, f := range c.flags {
-			if f.group != nil && !strings.Contains(section, "\n.TP\n.B "+roff(f.spellings())) {
-				t.Errorf("%s: no %s", c.name, f.spellings())
+		for _, f := range c.Flags {
+			if f.Group != nil && !strings.Contains(page, "\n.IP \"\\fB"+strings.ReplaceAll(f.Spellings(), "-", `\-`)) {
+				t.Errorf("%s: no %s", c.Name, f.Spellings())
 			}
 		}
 	}
@@ -52,12 +49,12 @@ func TestMan(t *testing.T) {
 	space := regexp.MustCompile(`\s+`)
 	words := map[string]bool{}
 	for _, w := range space.Split(text.String(), -1) {
-		words[w] = true
+		words[strings.TrimRight(w, ".,:;")] = true
 	}
-	for _, c := range append(e.commands(), &command{}) {
-		for _, w := range strings.Fields(e.helpText(c.name)) {
-			if !words[w] && !words[w+":"] {
-				t.Errorf("the page does not have the word %q of the help of %s", w, c.name)
+	for _, name := range append(e.book().Names(), "") {
+		for _, w := range strings.Fields(e.helpText(name, help.Brief)) {
+			if w = strings.TrimRight(w, ".,:;"); !words[w] {
+				t.Errorf("the page does not have the word %q of the help of %s", w, name)
 			}
 		}
 	}

@@ -1,23 +1,24 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/multi"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/multi"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // merge runs one conversion whose source is several recordings.
-func (e *env) merge(c *cli.Context) error {
-	paths, out := c.Args().Slice(), e.set.output
+func (e *env) merge(ctx context.Context) error {
+	paths, out := e.words, e.set.output
 	if out == "" && len(paths) > 1 {
 		out, paths = paths[len(paths)-1], paths[:len(paths)-1]
 	}
@@ -25,12 +26,12 @@ func (e *env) merge(c *cli.Context) error {
 	paths = e.joinParts(paths)
 	switch {
 	case len(paths) == 0 || out == "":
-		return usage("type: bagconv merge IN IN... OUT", "merge needs recordings and an output")
+		return flags.Usage("type: bagconv merge IN IN... OUT", "merge needs recordings and an output")
 	case named == 1:
-		return usage("to convert one recording type: bagconv IN OUT",
-			"merge needs two inputs or more, and an output: %s is taken for the output", clean(out))
+		return flags.Usage("to convert one recording type: bagconv IN OUT",
+			"merge needs two inputs or more, and an output: %s is taken for the output", phrase.Clean(out))
 	case out == "-":
-		return usage("give the name of a file or folder", "a recording cannot be written to standard output")
+		return flags.Usage("give the name of a file or folder", "a recording cannot be written to standard output")
 	}
 	e.report.source, e.report.sink = inShort(paths), out
 	source, err := e.commonFormat(paths)
@@ -44,7 +45,7 @@ func (e *env) merge(c *cli.Context) error {
 	if err := e.takeInputs(job, paths); err != nil {
 		return err
 	}
-	return e.runJob(c, job, false)
+	return e.runJob(ctx, job, false)
 }
 
 // commonFormat returns the format of recordings, or a format without a folder if they differ.
@@ -70,7 +71,7 @@ func (e *env) takeInputs(job *convert.Job, paths []string) (err error) {
 	for i, path := range paths {
 		for k := range i {
 			if iox.SamePath(e.fs, path, paths[k]) {
-				return usage("name each once", "%s: this input is named twice", clean(path))
+				return flags.Usage("name each once", "%s: this input is named twice", phrase.Clean(path))
 			}
 		}
 		inputs[i].Path = path
@@ -78,14 +79,14 @@ func (e *env) takeInputs(job *convert.Job, paths []string) (err error) {
 			return err
 		}
 	}
-	if err := shifts(e.set.shift, inputs); err != nil {
+	if err := shifts(e.set.merge.shift, inputs); err != nil {
 		return err
 	}
 	switch {
 	case job.Dedupe && job.Order == convert.OrderFile:
-		return usage("omit one of them", "--dedupe compares messages of equal times, and --order file does not bring them together")
+		return flags.Usage("omit one of them", "--dedupe compares messages of equal times, and --order file does not bring them together")
 	case job.Dedupe && e.set.verified != "":
-		return usage("omit one of them", "--verify compares all messages of the inputs, and --dedupe leaves some out")
+		return flags.Usage("omit one of them", "--verify compares all messages of the inputs, and --dedupe leaves some out")
 	}
 	job.Source, job.SourceFormat = inShort(paths), multi.Format(inputs)
 	return nil
@@ -105,19 +106,53 @@ func shifts(values []string, inputs []multi.Input) error {
 	for _, v := range values {
 		at := strings.LastIndexByte(v, '=')
 		if at < 0 {
-			return usage("write --shift second_ros2=+0.3s", "--shift %q has no =", v)
+			return flags.Usage("write --shift second_ros2=+0.3s", "--shift %q has no =", v)
 		}
 		by, err := selection.ParseOffset(v[at+1:])
 		if err != nil {
-			return usage("", "--shift: %v", err)
+			return flags.Usage("", "--shift: %v", err)
 		}
 		i := slices.IndexFunc(inputs, func(in multi.Input) bool {
 			return in.Path == v[:at] || filepath.Clean(in.Path) == filepath.Clean(v[:at])
 		})
 		if i < 0 {
-			return usage(fmt.Sprintf("name one of them, such as %s", clean(inputs[0].Path)), "--shift %s: not one of the inputs", clean(v[:at]))
+			return flags.Usage(fmt.Sprintf("name one of them, such as %s", phrase.Clean(inputs[0].Path)), "--shift %s: not one of the inputs", phrase.Clean(v[:at]))
 		}
 		inputs[i].Shift = by
 	}
 	return nil
+}
+
+// mergeCommand is the command merge.
+func (e *env) mergeCommand() flags.Command {
+	return flags.Command{
+		Name: "merge", Part: convertPart, Call: "merge IN IN... OUT", Summary: "join several recordings into one",
+		About: `Joins several recordings into one, ordered by time. They may have any formats.
+Topics with the same name and type become one. If two recordings use one name
+for different types or definitions, both topics are kept: with the same name if
+the format of OUT allows that, otherwise the second one gets _2 at its end.
+Memory does not grow with the size of the inputs.`,
+		Examples: []string{
+			"bagconv merge front{file} rear{file} both_ros2/",
+			"bagconv merge drive_0/ drive_1/ drive{other} all{other}",
+			"bagconv merge a{file} b{file} -o ab{file} --shift b{file}=-1.25s",
+		},
+		Exits: flags.Exits{
+			0:   "OUT is written; nothing is lost that its format can store",
+			1:   "failed; no output. With --strict also if anything is damaged or lost",
+			3:   "OUT is written, but an input is damaged or something could not be converted",
+			4:   "--verify found a difference; no output",
+			130: "interrupted; no output",
+		},
+		Run: e.merge,
+	}
+}
+
+// mergeFlags returns the flags of merge alone.
+func (s *settings) mergeFlags() []flags.Flag {
+	return []flags.Flag{{Name: "shift", Arg: "IN=D", Kind: flags.Input, Suffix: "=", Several: true, Group: mergeGroup, On: "merge append", Set: flags.Put(&s.merge.shift),
+		Help: "add a duration to all times of one input, such as second{file}=+0.3s; repeat the flag for more inputs"},
+		{Name: "dedupe", Kind: flags.OnOff, Group: mergeGroup, On: "merge append", Set: flags.Put(&s.job.Dedupe),
+			Brief: "write messages that are equal once",
+			Help:  "write messages that are equal in topic, type, log time and bytes once, and leave out those that TARGET of append has already; the report counts the others"}}
 }

@@ -8,29 +8,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/migrate"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert/verify"
-	"github.com/bagconv/bagconv/schema/defset"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/migrate"
+	"github.com/bagconv/bagconv/internal/schema/defset"
 )
 
 // migrateFlags tell which definitions ROS types shall have.
-func (s *settings) migrateFlags() []flag {
-	target := flag{name: "types-to", arg: "DEFS", kind: aFile, set: put(&s.typesTo)}
-	rules := flag{name: "rules", arg: "FILE", kind: aFile, set: put(&s.rules)}
-	others := []string{"convert", "filter", "merge", "split", "recover", "batch", "plan", "append"}
-	return append([]flag{
-		target.in(messageGroup, "re-encode messages of ROS types into the definitions of DEFS: a place as for --defs (pack.zip#2 is the second version in a pack), or a distribution such as humble or noetic. Fields are found by their names; what does not fit is reported. Types that DEFS lacks stay", others...),
-		rules.in(messageGroup, "rules for --types-to: fields that have other names, values, units or places now. bagconv migrate writes a draft", others...),
-		target.in(readGroup, "report topics whose types have other definitions in DEFS: a place as for --defs, or a distribution such as humble or noetic", "check"),
-		rules.in(readGroup, "rules for --types-to", "check", "verify"),
-		target.in(readGroup, "compare A as if it had been converted with this flag: its messages as they are in the definitions of DEFS", "verify"),
-	}, allIn(readGroup, []string{"migrate"},
-		target.in(readGroup, "the definitions that types shall have: a place as for --defs, or a distribution such as humble or noetic"),
-		flag{name: "output", short: "o", arg: "FILE", kind: aFile, set: put(&s.output), help: "write the rules into FILE, which must not exist, instead of standard output"},
-	)...)
+func (s *settings) migrateFlags() []flags.Flag {
+	target := flags.Flag{Name: "types-to", Arg: "DEFS", Kind: flags.File, Set: flags.Put(&s.typesTo)}
+	rules := flags.Flag{Name: "rules", Arg: "FILE", Kind: flags.File, Set: flags.Put(&s.rules)}
+	others := makes + " batch plan append import"
+	return []flags.Flag{
+		target.In(messageGroup, "re-encode messages of ROS types into the definitions of DEFS: a place as for --defs (pack.zip#2 is the second version in a pack), or a distribution such as humble or noetic. Fields are found by their names; what does not fit is reported. Types that DEFS lacks stay", others),
+		rules.In(messageGroup, "rules for --types-to: fields that have other names, values, units or places now. bagconv defs changes writes a draft", others),
+		target.In(readGroup, "report topics whose types have other definitions in DEFS: a place as for --defs, or a distribution such as humble or noetic", "check"),
+		rules.In(readGroup, "rules for --types-to", "check verify"),
+		target.In(readGroup, "compare A as if it had been converted with this flag: its messages as they are in the definitions of DEFS", "verify"),
+		target.In(readGroup, "the definitions that types shall have (changes): a place as for --defs, or a distribution such as humble or noetic", "defs"),
+	}
 }
 
 // readTarget reads what --types-to and --rules name.
@@ -38,13 +36,13 @@ func (e *env) readTarget(ctx context.Context) error {
 	s := &e.set
 	switch {
 	case s.typesTo == "" && s.rules != "":
-		return usage("add --types-to DEFS", "--rules has no effect without --types-to")
+		return flags.Usage("add --types-to DEFS", "--rules has no effect without --types-to")
 	case s.typesTo == "":
 		return nil
-	case s.verify.Level == verify.Bytes:
-		return usage("use --level content", "--level bytes compares bytes, which --types-to changes")
+	case s.verify.job.Level == verify.Bytes:
+		return flags.Usage("use --compare content", "--compare bytes compares bytes, which --types-to changes")
 	case s.verified == verify.Bytes.String():
-		return usage("use --verify content", "--verify %s compares bytes, which --types-to changes", s.verified)
+		return flags.Usage("use --verify content", "--verify %s compares bytes, which --types-to changes", s.verified)
 	}
 	t := &mapping.Target{}
 	if s.typesTo == mapping.ROS1Distro || mapping.KnownDistro(s.typesTo) {
@@ -59,11 +57,11 @@ func (e *env) readTarget(ctx context.Context) error {
 	if s.rules != "" {
 		text, err := readSome(e.fs, s.rules, migrate.MaxSize)
 		if err != nil {
-			return usage("bagconv migrate writes a draft of rules", "--rules %s: %v", clean(s.rules), plainError(err))
+			return flags.Usage("bagconv defs changes writes a draft of rules", "--rules %s: %v", phrase.Clean(s.rules), plainError(err))
 		}
 		s.named = append(s.named, text)
 		if t.Rules, err = migrate.Parse(s.rules, text); err != nil {
-			return usage("docs/migration.md explains the keys", "--rules %v", err)
+			return flags.Usage("docs/migration.md explains the keys", "--rules %v", err)
 		}
 	}
 	s.job.Target = t
@@ -80,37 +78,35 @@ func (e *env) readTargetPlace(ctx context.Context, place string) (*defset.Set, e
 	}
 	set, err := e.readPlace(ctx, path, e.set.job.Definitions)
 	if err != nil {
-		return nil, usage("it is a distribution, a folder of ROS packages, a .zip or .tar.gz of one, a definition, or a recording", "--types-to: %v", explain(err))
+		return nil, flags.Usage("it is a distribution, a folder of ROS packages, a .zip or .tar.gz of one, a definition, or a recording", "--types-to: %v", explain(err))
 	}
 	for _, problem := range set.Problems {
-		e.say("--types-to %s: %s", clean(path), clean(problem))
+		e.say("--types-to %s: %s", phrase.Clean(path), phrase.Clean(problem))
 	}
 	rest := standardTypes("")
 	if choice != "" {
 		version, err := set.Version(choice, rest)
 		if err != nil {
-			return nil, usage("count the versions from 1: --types-to "+clean(path)+"#2", "--types-to: %v", clean(err.Error()))
+			return nil, flags.Usage("count the versions from 1: --types-to "+phrase.Clean(path)+"#2", "--types-to: %v", phrase.Clean(err.Error()))
 		}
 		return version, nil
 	}
 	if len(set.Differing()) > 0 {
-		return nil, usage("choose one: --types-to "+clean(path)+"#1, or # and the first characters of a sum",
-			"--types-to: %s defines types in several versions: %s", clean(path), clean(set.Choices(rest)))
+		return nil, flags.Usage("choose one: --types-to "+phrase.Clean(path)+"#1, or # and the first characters of a sum",
+			"--types-to: %s defines types in several versions: %s", phrase.Clean(path), phrase.Clean(set.Choices(rest)))
 	}
 	return set, nil
 }
 
-// migrate writes a draft of rules.
-func (e *env) migrate(c *cli.Context) error {
+// draftRules writes a draft of rules for the types of a recording that have other definitions in the target.
+func (e *env) draftRules(ctx context.Context, paths []string) error {
 	switch {
-	case c.NArg() == 0 || c.Args().First() != "plan":
-		return usage("type: bagconv migrate plan IN --types-to DEFS", "migrate needs the word plan")
-	case c.NArg() != 2:
-		return usage("type: bagconv migrate plan IN --types-to DEFS", "migrate plan needs one recording")
+	case len(paths) != 1:
+		return flags.Usage("type: bagconv defs changes IN --types-to DEFS", "defs changes takes one recording, not %d", len(paths))
 	case e.set.job.Target == nil:
-		return usage("add --types-to DEFS", "migrate plan needs definitions to plan for")
+		return flags.Usage("add --types-to DEFS", "defs changes needs definitions to compare with")
 	}
-	changes, err := e.changes(c.Context, c.Args().Get(1))
+	changes, err := e.changes(ctx, paths[0])
 	if err != nil {
 		return err
 	}
@@ -150,7 +146,7 @@ func (e *env) changes(ctx context.Context, path string) (changes []migrate.Chang
 		}
 		g, err := mapper.Migration(t, t.Encoding)
 		if err != nil {
-			e.say("%s: %s", clean(t.Name), clean(err.Error()))
+			e.say("%s: %s", phrase.Clean(t.Name), phrase.Clean(err.Error()))
 			continue
 		}
 		change := migrate.Change{Topics: []string{t.Name}, Source: g.Source, Target: g.Target}
@@ -187,26 +183,4 @@ func (e *env) sameShortName(name string) (out []string) {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// migrations is the command that plans migrations.
-func (e *env) migrations() []command {
-	return []command{{
-		name: "migrate", call: "migrate plan IN", summary: "draft rules for types that have changed",
-		about: `Compares the types of a recording with the definitions of --types-to, and writes
-a draft of rules for those that have changed: what is found by its name, what is
-new, and, under open, what only a person can decide. Decide that, then convert
-with --types-to DEFS --rules FILE. docs/migration.md explains the keys of rules.`,
-		examples: []string{
-			"bagconv migrate plan drive{file} --types-to ~/ws/src -o rules.yaml",
-			"bagconv convert drive{file} new{file} --types-to ~/ws/src --rules rules.yaml",
-		},
-		exits: []exit{
-			{0, "the rules are written"},
-			{1, "the recording cannot be read, or FILE cannot be written"},
-			{130, "interrupted"},
-		},
-		operands: []flag{{kind: oneWord, values: words("plan")}, {kind: aFile}},
-		run:      e.migrate,
-	}}
 }

@@ -42,7 +42,7 @@ func TestOptions(t *testing.T) {
 		status int
 		out    string // or on standard error
 	}{
-		{[]string{"help", "convert"}, 0, "  --trim VALUE          off (default) or all (toy): what is left out\n"},
+		{[]string{"convert", "--help"}, 0, "  --trim VALUE          off (default) or all (toy): what is left out\n"},
 		{[]string{"formats", "--json"}, 0, `"name": "trim",`},
 		{[]string{"__complete", "--", in, "x.toy", "--trim", "."}, 0, "off"},
 		{[]string{in, "x.toy", "--trim", "some"}, 2, "--trim of toy: unknown value \"some\"; it is one of: off, all"},

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -19,8 +21,16 @@ import (
 
 // writable lists the formats that can be written.
 func (e *env) writable() (names []string) {
-	for _, f := range e.formats.Formats() {
-		if f.Create != nil {
+	for _, f := range e.formats.Writable() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// exported lists the formats that are only written.
+func (e *env) exported() (names []string) {
+	for _, f := range e.formats.Writable() {
+		if f.Open == nil {
 			names = append(names, f.Name)
 		}
 	}
@@ -38,14 +48,6 @@ func (e *env) writableWithAliases() (names []string) {
 	return names
 }
 
-// orList is "a, b or c".
-func orList(words []string) string {
-	if n := len(words); n > 1 {
-		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
-	}
-	return strings.Join(words, "")
-}
-
 // endsInSeparator reports whether a name is written as that of a folder.
 func endsInSeparator(path string) bool { return os.IsPathSeparator(path[len(path)-1]) }
 
@@ -59,7 +61,7 @@ func (e *env) sinkFormat(to, out string, option func(name string) string) (*stor
 	}
 	ask := storage.Ask{Path: out, Name: to, Option: option}
 	if f = e.formats.Instead(f, ask); ask.Folder() && !f.Folder {
-		return nil, usage("remove the separator at the end", "%s is a folder, but a %s is a single file", clean(out), f.Name)
+		return nil, flags.Usage("remove the separator at the end", "%s is a folder, but a %s is a single file", phrase.Clean(out), f.Name)
 	}
 	return f, nil
 }
@@ -74,24 +76,21 @@ func (e *env) readable() (names []string) {
 
 // namedFormat returns the format that --to or the name of the output mean.
 func (e *env) namedFormat(to, out string) (*storage.Format, error) {
-	choices := orList(e.writableWithAliases())
+	choices := phrase.OrList(e.writableWithAliases())
 	folder := endsInSeparator(out)
 	if to != "" {
 		f := e.formats.Lookup(to)
 		switch {
 		case f == nil && e.formats.Named("."+to) != nil:
-			return nil, usage("--to takes "+choices, "%s cannot be written yet", e.formats.Named("."+to).Help)
+			return nil, flags.Usage("--to takes "+choices, "%s cannot be written yet", e.formats.Named("."+to).Help)
 		case f == nil || f.Create == nil:
-			return nil, usage("--to takes "+choices, "unknown output format %q", to)
+			return nil, flags.Usage("--to takes "+choices, "unknown output format %q", to)
 		}
 		return f, nil
 	}
 	ext := strings.ToLower(filepath.Ext(filepath.Clean(out)))
 	var endings []string
-	for _, f := range e.formats.Formats() {
-		if f.Create == nil {
-			continue
-		}
+	for _, f := range e.formats.Writable() {
 		if f.Folder && (folder || ext == "" || ext == ".") {
 			return f, nil
 		}
@@ -102,14 +101,14 @@ func (e *env) namedFormat(to, out string) (*storage.Format, error) {
 			endings = append(endings, x)
 		}
 	}
-	hint := fmt.Sprintf("use --to %s, a name in %s, or a folder with / at its end", choices, orList(endings))
+	hint := fmt.Sprintf("use --to %s, a name in %s, or a folder with / at its end", choices, phrase.OrList(endings))
 	if f := e.formats.Named(out); f != nil && f.Create == nil {
-		return nil, usage(hint, "%s: %s cannot be written yet", clean(out), f.Help)
+		return nil, flags.Usage(hint, "%s: %s cannot be written yet", phrase.Clean(out), f.Help)
 	}
-	if slices.Contains([]string{".csv", ".json", ".jsonl", ".ndjson", ".yaml"}, ext) {
-		hint = "bagconv cat --format csv, ndjson or yaml prints messages: bagconv cat IN > " + clean(out)
+	if slices.Contains([]string{".json", ".jsonl", ".ndjson", ".yaml"}, ext) {
+		hint = "bagconv cat --format ndjson or yaml prints messages: bagconv cat IN > " + phrase.Clean(out)
 	}
-	return nil, usage(hint, "%s: cannot tell the output format from %s", clean(out), clean(ext))
+	return nil, flags.Usage(hint, "%s: cannot tell the output format from %s", phrase.Clean(out), phrase.Clean(ext))
 }
 
 // checkOutputs refuses outputs that would take the place of something else than an old
@@ -144,9 +143,9 @@ func explainOutput(job *convert.Job, err error) error {
 		}
 		return err
 	case errors.Is(r.Err, guard.ErrInput), errors.Is(r.Err, syscall.EISDIR):
-		return usage(clean(r.Hint), "%s: %s", clean(r.Path), clean(r.What))
+		return flags.Usage(phrase.Clean(r.Hint), "%s: %s", phrase.Clean(r.Path), phrase.Clean(r.What))
 	case !errors.Is(r.Err, fs.ErrExist):
-		return &failure{path: r.Path, what: clean(r.What), hint: clean(r.Hint), err: err}
+		return &failure{path: r.Path, what: phrase.Clean(r.What), hint: phrase.Clean(r.Hint), err: err}
 	case older(job):
 		return &failure{path: r.Path, what: r.What + " and is older than the input", hint: "the last argument is the output: are input and output swapped?", err: err}
 	}
@@ -180,4 +179,14 @@ func (e *env) within(path, dir string) bool {
 			return false
 		}
 	}
+}
+
+// appendable lists the names of the formats that can be added to.
+func (e *env) appendable() (names []string) {
+	for _, f := range e.formats.Formats() {
+		if f.Appends {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }

@@ -4,6 +4,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/internal/convert/batch"
+	"github.com/bagconv/bagconv/internal/nearest"
 )
 
 // joinParts puts the name of a recording in the place of all its parts, if all of
@@ -42,8 +48,27 @@ func (e *env) severalInputs(words []string, out string) error {
 	whole, parts := e.wholeOf(words[0])
 	same := func(w string) bool { name, _ := e.wholeOf(w); return name == whole }
 	if whole != "" && !slices.ContainsFunc(words, func(w string) bool { return !same(w) }) {
-		return usage(fmt.Sprintf("%s is the whole recording; bagconv merge joins only these parts", clean(whole)),
+		return flags.Usage(fmt.Sprintf("%s is the whole recording; bagconv merge joins only these parts", phrase.Clean(whole)),
 			"%d of the %d parts of one recording are on the line", len(words), len(parts))
 	}
-	return usage("to join them: bagconv merge; to convert each: bagconv batch -O DIR/", "%d inputs (%s) but one output, %s", len(words), clean(someOf(words)), clean(out))
+	return flags.Usage("to join them: bagconv merge; to convert each: bagconv batch -O DIR/", "%d inputs (%s) but one output, %s", len(words), phrase.Clean(nearest.Some(words, 3)), phrase.Clean(out))
+}
+
+// isMany reports whether words mean several recordings: that is so of a folder with several in it.
+func (e *env) isMany(words []string) bool {
+	if words = e.joinParts(words); len(words) != 1 {
+		return len(words) > 1
+	}
+	st, err := e.fs.Stat(words[0])
+	if err != nil {
+		return strings.ContainsAny(words[0], "*?[")
+	}
+	if !st.IsDir() {
+		return false
+	}
+	if _, err := e.formats.DetectIn(e.fs, words[0]); err != nil {
+		return true
+	}
+	found, err := (&batch.Finder{FS: e.fs, Formats: e.formats, Detect: e.detect}).Find(words)
+	return err == nil && len(found.Inputs) > 1
 }

@@ -2,20 +2,21 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/internal/convert/tasks"
 	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // plan writes a task for each recording that it finds.
-func (e *env) plan(c *cli.Context) error {
-	b := &batchRun{env: e, ctx: c.Context, words: c.Args().Slice()}
+func (e *env) plan(ctx context.Context) error {
+	b := &batchRun{env: e, ctx: ctx, words: e.words}
 	if err := b.flags(); err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func (e *env) plan(c *cli.Context) error {
 		for _, in := range b.search.Inputs {
 			size += in.Size
 		}
-		e.say("%s, %s of recordings", count(int64(len(list)), "task"), sizeText(size))
+		e.say("%s, %s of recordings", phrase.Count(int64(len(list)), "task"), sizeText(size))
 	}
 	return nil
 }
@@ -116,4 +117,26 @@ func (e *env) onlyTasks(path string) error {
 		return refused("it exists and is no plan: "+err.Error(), fs.ErrExist)
 	}
 	return nil
+}
+
+// planCommand is the command plan.
+func (e *env) planCommand() flags.Command {
+	return flags.Command{
+		Name: "plan", Part: manyPart, Call: "plan -O OUT/ IN...", Summary: "list conversions as tasks for many machines",
+		About: `Finds all recordings in IN as bagconv batch does, and writes a task for each: a
+line of JSON with the source, the output and the flags. Nothing is converted.
+bagconv work does tasks, on any machine that has the same files under the same
+names, and bagconv collect reports what became of them. docs/scale.md has
+examples for Spark, Ray, Dask, Kubernetes, Argo, AWS Batch and Slurm.`,
+		Examples: []string{
+			"bagconv plan -O out/ drives/ > plan.jsonl",
+			"bagconv plan -O out/ drives/ | bagconv work",
+			"bagconv plan -O bags/ --to bag --verify content -o plan.jsonl drives/",
+		},
+		Exits: flags.Exits{
+			0: "the plan is written",
+			1: "failed, or there is no recording",
+		},
+		Run: e.plan,
+	}
 }

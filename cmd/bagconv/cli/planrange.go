@@ -8,10 +8,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/batch"
-	"github.com/bagconv/bagconv/convert/selection"
-	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/internal/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/tasks"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -20,20 +22,20 @@ var notInParts = []string{"throttle", "every", "restamp", "latch", "segment-size
 
 // rangeSize returns the size of --range-size, 0 if there is none.
 func (b *batchRun) rangeSize() (int64, error) {
-	if b.set.rangeSize == "" {
+	if b.set.work.rangeSize == "" {
 		return 0, nil
 	}
-	size, err := storage.ParseSize(b.set.rangeSize)
+	size, err := storage.ParseSize(b.set.work.rangeSize)
 	if err != nil || size <= 0 {
-		return 0, usage("", "--range-size needs a size such as 10G, not %q", b.set.rangeSize)
+		return 0, flags.Usage("", "--range-size needs a size such as 10G, not %q", b.set.work.rangeSize)
 	}
 	for _, name := range notInParts {
-		if b.command.isSet(name) {
-			return 0, usage("omit one of them", "--%s is not possible with --range-size", name)
+		if b.command.IsSet(name) {
+			return 0, flags.Usage("omit one of them", "--%s is not possible with --range-size", name)
 		}
 	}
 	if b.job.Order == convert.OrderFile {
-		return 0, usage("omit one of them", "--order file is not possible with --range-size, which cuts by time")
+		return 0, flags.Usage("omit one of them", "--order file is not possible with --range-size, which cuts by time")
 	}
 	return size, nil
 }
@@ -111,7 +113,7 @@ func (b *batchRun) narrow(job *convert.Job, r *tasks.Range) {
 type halfJoined struct{ path string }
 
 func (e *halfJoined) Error() string {
-	return clean(e.path) + ": its parts are being joined, or bagconv collect was killed meanwhile; run bagconv collect again"
+	return phrase.Clean(e.path) + ": its parts are being joined, or bagconv collect was killed meanwhile; run bagconv collect again"
 }
 
 // Transient is for tasks.Transient.

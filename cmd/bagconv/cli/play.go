@@ -1,106 +1,69 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/live"
 	"github.com/bagconv/bagconv/live/foxglove"
 	"github.com/bagconv/bagconv/live/ros1"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// players returns the command that plays recordings to running systems.
-func (e *env) players() []command {
-	return []command{{
-		name: "play", call: "play IN --to ADDRESS", summary: "play a recording to ROS 1 or to viewers",
-		about: `Publishes the messages of a recording of any format, at the times at which they
-were recorded. ADDRESS is ros1://HOST:11311, that of a ROS 1 master, or
-ws://:8765, on which viewers connect. Latched topics stay latched.
-
-In a ROS 1 system, of which nothing is needed here, messages in CDR and protobuf
-are converted to ROS 1. A slow subscriber slows the clock, and at the end all
-subscribers get everything before the topics go.
-
-To viewers the messages go as they are, by the Foxglove WebSocket protocol: to
-Foxglove, Lichtblick, dashboards, and bagconv record. All see the same clock;
-those that can, pause, seek and change the speed. A slow viewer slows the clock,
-unless --drop is set. At the end the viewers stay connected until Ctrl-C. Only this machine
-can connect with ws://:8765, everybody with ws://0.0.0.0:8765, and web pages from
-elsewhere with --allow-origin.
-
-On a terminal of Linux: space pauses and continues, s or the right arrow sends the next
-message of a paused recording, the up and down arrows change the rate by a tenth.
-
-There is no playing to ROS 2 (DDS, Zenoh) or Apollo Cyber.`,
-		note: `With --clock nodes need /use_sim_time: set it before they start. At the end
-there is a line on how much later than due messages were sent.
-Set ROS_IP or ROS_HOSTNAME if other machines reach this one by another address.`,
-		examples: []string{
-			"bagconv play drive{file} --to ros1://localhost:11311",
-			"bagconv play drive_ros2/ --to ros1://robot:11311 -S 30 --rate 0.5 --clock 100",
-			"bagconv play drive{file} --to ws://:8765 --loop",
-		},
-		exits: []exit{
-			{0, "all is published, and every subscriber has everything; a viewer that leaves does not count"},
-			{1, "failed"},
-			{3, "published, but a connection ended early or a viewer took nothing, IN is damaged, or something could not be converted"},
-			{130, "interrupted"},
-		},
-		run: e.play,
-	}}
-}
-
-// playFlags are those of play alone.
-func (e *env) playFlags() []flag {
+// playFlags returns the flags of play alone.
+func (e *env) playFlags() []flags.Flag {
 	l := &e.set.live
-	number := func(p *float64, least float64) func(*flag) error {
-		return func(f *flag) error {
+	number := func(p *float64, least float64) func(*flags.Flag) error {
+		return func(f *flags.Flag) error {
 			n, err := strconv.ParseFloat(f.String(), 64)
 			if *p = n; err != nil || !(n > least) || n > 1000 {
-				return usage("", "--%s needs a number above 0, and 1000 at most, not %s", f.name, f)
+				return flags.Usage("", "--%s needs a number above 0, and 1000 at most, not %s", f.Name, f)
 			}
 			return nil
 		}
 	}
-	return allIn(playGroup, []string{"play"},
-		flag{name: "to", arg: "ADDRESS", lineOnly: true, set: put(&l.address), help: "where to play: ros1://HOST:11311, or ws://:8765 for viewers"},
-		flag{name: "rate", short: "r", arg: "X", kind: aDecimal, init: "1", set: number(&l.rate, 0), help: "play X times as fast (default 1)"},
-		flag{name: "loop", short: "l", kind: onOff, set: put(&l.loop), help: "begin again at the end, until it is interrupted"},
-		flag{name: "paused", kind: onOff, set: put(&l.paused), help: "begin paused; the space key starts it"},
-		flag{name: "clock", arg: "HZ", kind: aDecimal, noValue: "100", set: number(&l.clock, 0), help: "publish the time of the recording as /clock, HZ times a second (without HZ 100 times); /clock of the recording is left out"},
-		flag{name: "wait-for-subscribers", kind: onOff, set: put(&l.wait), help: "wait with the first message until every topic has a subscriber; without the flag, to viewers it waits for the first one that subscribes"},
-		flag{name: "delay", arg: "D", init: "200ms", set: parsed(&l.delay, selection.ParseDuration), help: "wait with the first message, for subscribers to connect (default 200ms)"},
-		flag{name: "drop", kind: onOff, set: put(&l.drop), help: "drop messages for a viewer that does not keep up, and count them; without the flag the clock waits for it"},
-		e.set.originFlag(),
-		flag{name: "publishers", kind: onOff, set: put(&l.publishers),
-			help: "a node for each publisher of the recording, which keeps the last messages of several latched publishers of a topic apart; else one node publishes all"},
+	return flags.AllIn(playGroup, "play",
+		flags.Flag{Name: "address", Old: []string{"to"}, Arg: "ADDRESS", LineOnly: true, Set: flags.Put(&l.address), Help: "where to play, if it is not the last argument"},
+		flags.Flag{Name: "rate", Short: "r", Arg: "X", Kind: flags.Decimal, Default: "1", Set: number(&l.rate, 0), Help: "play X times as fast (default 1)"},
+		flags.Flag{Name: "loop", Short: "l", Kind: flags.OnOff, Set: flags.Put(&l.loop), Help: "begin again at the end, until it is interrupted"},
+		flags.Flag{Name: "paused", Kind: flags.OnOff, Set: flags.Put(&l.paused), Help: "begin paused; the space key starts it"},
+		flags.Flag{Name: "clock", Arg: "HZ", Kind: flags.Decimal, NoValue: "100", Set: number(&l.clock, 0), Help: "publish the time of the recording as /clock, HZ times a second (without HZ 100 times); /clock of the recording is left out"},
+		flags.Flag{Name: "wait-for-subscribers", Kind: flags.OnOff, Set: flags.Put(&l.wait), Brief: "wait until every topic of ROS 1 has a subscriber", Help: "wait with the first message until every topic of ROS 1 has a subscriber"},
+		flags.Flag{Name: "delay", Arg: "D", Default: "200ms", Set: flags.Parsed(&l.delay, selection.ParseDuration), Help: "wait with the first message, for subscribers to connect (default 200ms)"},
+		flags.Flag{Name: "publishers", Kind: flags.OnOff, Set: flags.Put(&l.publishers),
+			Help: "in ROS 1, a node for each publisher of the recording, which keeps the last messages of several latched publishers of a topic apart; else one node publishes all"},
 	)
 }
 
 // playHint is the next step if the address is wrong.
-const playHint = "use --to ros1://HOST:11311, the address of a ROS 1 master, or --to ws://:8765, to serve viewers"
+const playHint = "add ros1://HOST:11311, the address of a ROS 1 master, or ws://HOST:8765, that of foxglove_bridge"
 
 // play plays a recording.
-func (e *env) play(c *cli.Context) (err error) {
-	address, l := e.set.live.address, &e.set.live
-	paths := e.joinParts(c.Args().Slice())
+func (e *env) play(ctx context.Context) (err error) {
+	l, words := &e.set.live, e.words
+	if last := len(words) - 1; l.address == "" && last >= 0 && isLive(words[last]) {
+		l.address, words = words[last], words[:last]
+	}
+	address, paths := l.address, e.joinParts(words)
 	switch {
 	case len(paths) != 1:
-		return usage("type for example: bagconv play drive"+e.fileEnding(0)+" --to ros1://localhost:11311", "play takes one recording, not %d", len(paths))
+		return flags.Usage("type for example: bagconv play drive"+e.fileEnding(0)+" ros1://localhost:11311", "play takes one recording and an address, not %d recordings", len(paths))
 	case address == "":
-		return usage(playHint, "play needs an address")
-	case !strings.HasPrefix(address, "ros1://") && !strings.HasPrefix(address, "ws://"):
-		return usage(playHint, "%s: there is no playing to this", clean(strconv.Quote(address)))
+		return flags.Usage(playHint, "play needs an address")
+	case !isLive(address):
+		return flags.Usage(playHint, "%s: there is no playing to this", phrase.Clean(strconv.Quote(address)))
 	}
-	if err := l.checkTo(e.set.origins); err != nil {
+	if err := l.checkAddress(paths[0]); err != nil {
 		return err
 	}
 	e.report.source, e.report.sink = paths[0], address
@@ -109,27 +72,23 @@ func (e *env) play(c *cli.Context) (err error) {
 		return err
 	}
 	clock := live.NewClock(l.rate, l.paused)
-	start, encoding := e.playROS1, "native"
-	if strings.HasPrefix(address, "ws://") {
-		start, encoding = e.playViewers, convert.EncodingKeep
-	}
-	player, err := start(c, paths[0], clock)
+	player, err := e.newPlayer(ctx, clock)
 	if err != nil {
 		return err
 	}
 	stop := e.watchKeys(clock)
 	defer stop()
-	e.set.progress, e.set.job.Encoding = "none", encoding
+	e.set.progress, e.set.job.Encoding = "none", "native"
 	job, err := e.jobFor(player.Format())
 	if err != nil {
 		return errors.Join(err, player.Close())
 	}
 	job.Source, job.SourceFormat, job.Sink, job.MaxMemory = paths[0], source, address, convert.DefaultMemory
-	file, err := e.beginRun(c, "", []*convert.Job{job})
+	file, err := e.beginRun(ctx, "", []*convert.Job{job})
 	if err != nil {
 		return errors.Join(err, player.Close())
 	}
-	results, status, err := e.playAll(c, job, player)
+	results, status, err := e.playAll(ctx, job)
 	stop()
 	if err != nil {
 		return errors.Join(err, player.Close())
@@ -138,86 +97,81 @@ func (e *env) play(c *cli.Context) (err error) {
 }
 
 // playAll plays a recording until it is not to be played again. The result is that of the last time.
-func (e *env) playAll(c *cli.Context, job *convert.Job, player player) (results []*resultJSON, status int, err error) {
-	for again := true; again; again = (status == exitOK || status == exitLossy) && e.playAgain(c, player) {
+func (e *env) playAll(ctx context.Context, job *convert.Job) (results []*resultJSON, status int, err error) {
+	for again := true; again; again = (status == exitOK || status == exitLossy) && e.set.live.loop && ctx.Err() == nil {
 		pass := *job
-		last, s, err := e.runStaged(c, "", []*convert.Job{&pass}, false)
+		last, s, err := e.runStaged(ctx, "", []*convert.Job{&pass}, false)
 		if err != nil {
 			return nil, s, err
 		}
-		if len(last) > 0 { // else a viewer has sought to where nothing follows
-			results = last
-		}
 		e.set.live.passes++
-		status = max(status, s)
+		results, status = last, max(status, s)
 	}
 	return results, status, nil
 }
 
-// A player publishes recordings.
+// A player publishes recordings. Problems are what counts as a loss, and what does not.
 type player interface {
 	Format() *storage.Format
 	Close() error
-	Early() (messages map[string]int64, heard bool)
+	Problems() (lost, others []string)
 }
 
-// checkTo refuses flags that the address has no use for.
-func (l *liveSettings) checkTo(origins []string) error {
-	viewers := strings.HasPrefix(l.address, "ws://")
-	for _, f := range []struct {
-		name           string
-		set, forViewer bool
-		why            string
-	}{
-		{"clock", l.clock > 0, false, "viewers always get the time"},
-		{"publishers", l.publishers, false, "viewers see topics, and no publishers"},
-		{"drop", l.drop, true, "ROS 1 subscribers slow the clock"},
-		{"allow-origin", len(origins) > 0, true, "a ROS 1 system has no pages"},
-	} {
-		if f.set && f.forViewer != viewers {
-			return usage("leave it out", "--%s does not fit --to %s: %s", f.name, clean(l.address), f.why)
+// isLive reports whether a word is the address of a running system.
+func isLive(word string) bool {
+	scheme, _, ok := strings.Cut(word, "://")
+	return ok && slices.Contains(liveSchemes, scheme)
+}
+
+// checkAddress refuses an address on which viewers would connect, which serve has, and flags for which the address has
+// no use.
+func (l *liveSettings) checkAddress(path string) error {
+	if strings.HasPrefix(l.address, "ros1://") {
+		return nil
+	}
+	_, place, _ := strings.Cut(strings.TrimSuffix(l.address, "/"), "://")
+	if host, port, err := net.SplitHostPort(place); err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
+		if host == "" {
+			host = "127.0.0.1"
+		}
+		return flags.Usage("viewers connect to bagconv serve "+phrase.Clean(path)+" --listen "+net.JoinHostPort(host, port), "%s: play listens on no address", phrase.Clean(l.address))
+	}
+	for name, set := range map[string]bool{"publishers": l.publishers, "wait-for-subscribers": l.wait} {
+		if set {
+			return flags.Usage("leave it out", "--%s does not fit %s: its protocol knows topics alone", name, phrase.Clean(l.address))
 		}
 	}
 	return nil
 }
 
-// playROS1 returns a player for a ROS 1 system.
-func (e *env) playROS1(c *cli.Context, _ string, clock *live.Clock) (player, error) {
+// newPlayer connects to the system of the line.
+func (e *env) newPlayer(ctx context.Context, clock *live.Clock) (player, error) {
 	l := &e.set.live
-	return ros1.NewPlayer(c.Context, l.address, ros1.PlayOptions{Clock: clock, ClockHz: l.clock, Publishers: l.publishers, Wait: l.wait, Delay: time.Duration(l.delay)})
-}
-
-// playAgain reports whether the recording is played once more: in a loop, or because a viewer seeks
-// at its end, which is waited for.
-func (e *env) playAgain(c *cli.Context, p player) bool {
-	viewers, ok := p.(*foxglove.Player)
-	switch loop := e.set.live.loop; {
-	case c.Context.Err() != nil:
-		return false
-	case ok && loop && !viewers.Sought():
-		viewers.Rewind()
-	case ok && !loop:
-		return viewers.AtEnd(c.Context)
+	if strings.HasPrefix(l.address, "ros1://") {
+		return ros1.NewPlayer(ctx, l.address, ros1.PlayOptions{Clock: clock, ClockHz: l.clock, Publishers: l.publishers, Wait: l.wait, Delay: time.Duration(l.delay)})
 	}
-	return e.set.live.loop
+	p, err := foxglove.NewPublisher(ctx, l.address, foxglove.PublishOptions{Clock: clock, ClockHz: l.clock, Delay: time.Duration(l.delay)})
+	if err != nil && !errors.Is(err, storage.ErrUnsupported) {
+		err = &failure{path: l.address, what: strings.TrimPrefix(err.Error(), l.address+": "), hint: "viewers connect to bagconv serve IN", err: err}
+	}
+	return p, err
 }
 
 // noteEarly says how many messages were sent before their topics had subscribers.
-func (e *env) noteEarly(l *liveJSON, player player) {
-	early, heard := player.Early()
+func (e *env) noteEarly(l *live.Played, heard bool) {
 	messages, topics := int64(0), 0
-	for i := range l.Topics {
-		if l.Topics[i].Early = early[l.Topics[i].Name]; l.Topics[i].Early > 0 {
-			messages += l.Topics[i].Early
+	for _, t := range l.Topics {
+		if t.Early > 0 {
+			messages += t.Early
 			topics++
 		}
 	}
 	switch {
 	case messages == 0, e.set.quiet: // JSON has the numbers
 	case !heard:
-		e.writeLines("note", []string{"no topic had a subscriber: nobody got the " + count(messages, "message")})
+		e.writeLines("note", []string{"no topic had a subscriber: nobody got the " + phrase.Count(messages, "message")})
 	default:
-		e.writeLines("note", []string{fmt.Sprintf("%s of %s were sent before their topic had a subscriber; --wait-for-subscribers waits", count(messages, "message"), count(int64(topics), "topic"))})
+		e.writeLines("note", []string{fmt.Sprintf("%s of %s were sent before their topic had a subscriber; --wait-for-subscribers waits", phrase.Count(messages, "message"), phrase.Count(int64(topics), "topic"))})
 	}
 }
 
@@ -225,22 +179,19 @@ func (e *env) noteEarly(l *liveJSON, player player) {
 // standard error, and in the result. It returns the exit status.
 func (e *env) endPlay(player player, clock *live.Clock, result *resultJSON, status int) int {
 	err := player.Close()
-	l := playedJSON(clock)
-	switch p := player.(type) {
-	case *ros1.Player:
-		l.LostConnections, l.Problems = p.Problems()
-	case *foxglove.Player:
-		l.LostConnections, l.Dropped = p.Problems()
-		if l.Dropped > 0 {
-			l.Problems = []string{count(l.Dropped, "message") + " dropped, because a viewer did not keep up"}
-		}
+	var early map[string]int64
+	heard := true
+	if p, ok := player.(*ros1.Player); ok {
+		early, heard = p.Early()
 	}
-	e.noteEarly(l, player)
+	l := clock.Played(early)
+	l.LostConnections, l.Problems = player.Problems()
+	e.noteEarly(l, heard)
 	l.Passes, result.Live = e.set.live.passes, l
 	e.writeLines("lost", l.LostConnections)
 	e.writeLines("warning", l.Problems)
-	if lateness, _ := clock.Late(); !e.set.quiet {
-		fmt.Fprintf(e.Err, "99%% of the messages were sent within %s of their time, all within %s\n", durationText(int64(lateness.P99())), durationText(int64(lateness.Most)))
+	if !e.set.quiet {
+		fmt.Fprintf(e.Err, "99%% of the messages were sent within %s of their time, all within %s\n", durationText(int64(l.P99)), durationText(int64(l.Most)))
 	}
 	ended := outcome{lossy: status == exitLossy || len(l.LostConnections) > 0, interrupted: status == exitInterrupted, failed: status == exitFailed || err != nil}
 	if result.Status, result.ExitStatus = ended.word(), ended.status(); err != nil && result.Error == "" {
@@ -248,4 +199,42 @@ func (e *env) endPlay(player player, clock *live.Clock, result *resultJSON, stat
 		e.sayError(result.Error)
 	}
 	return result.ExitStatus
+}
+
+// playCommand is the command play.
+func (e *env) playCommand() flags.Command {
+	return flags.Command{
+		Name: "play", Part: livePart, Call: "play IN ADDRESS", Summary: "play a recording to ROS 1, or to ROS 2 through a bridge",
+		About: `Publishes the messages of a recording of any format, at the times at which they
+were recorded. ADDRESS is ros1://HOST:11311, that of a ROS 1 master, or
+ws://HOST:8765, that of a server of the Foxglove WebSocket protocol which takes
+messages of its clients: foxglove_bridge publishes them in ROS 2. Nothing of ROS
+is needed here. Messages are converted to what the system takes.
+
+There is no playing to DDS and Zenoh themselves, or to Apollo Cyber.`,
+		Note: `In a ROS 1 system latched topics stay latched, a slow subscriber slows the clock,
+and at the end all subscribers get everything before the topics go. Of a server
+the protocol tells only whether it takes the messages, and a slow one slows the
+clock. Viewers, such as Foxglove and Lichtblick, connect to bagconv serve.
+
+On a terminal of Linux: space pauses and continues, s or the right arrow sends the next
+message of a paused recording, the up and down arrows change the rate by a tenth.
+
+With --clock nodes need /use_sim_time: set it before they start. At the end
+there is a line on how much later than due messages were sent.
+Set ROS_IP or ROS_HOSTNAME if other machines reach this one by another address.`,
+		Examples: []string{
+			"bagconv play drive{file} ros1://localhost:11311",
+			"bagconv play drive_ros2/ ros1://robot:11311 -S 30 --rate 0.5 --clock 100",
+			"bagconv play drive{file} ws://robot:8765 --clock --loop",
+		},
+		Exits: flags.Exits{
+			0:   "all is published, and every subscriber, or the server, has everything",
+			1:   "failed",
+			3:   "published, but a connection ended early or the server reports an error, IN is damaged, or something could not be converted",
+			130: "interrupted",
+		},
+		Operands: []flags.Flag{{Kind: flags.File}, {}},
+		Run:      e.play,
+	}
 }

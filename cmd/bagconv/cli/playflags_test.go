@@ -15,7 +15,7 @@ import (
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/live/ros1/rostest"
+	"github.com/bagconv/bagconv/internal/live/ros1/rostest"
 )
 
 // subscribe subscribes to a topic as soon as it is published.
@@ -46,7 +46,7 @@ type playing struct {
 func play(t *testing.T, m *rostest.Master, path string, flags ...string) *playing {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &playing{t: t, stop: cancel, done: make(chan int, 1)}
-	args := append([]string{"bagconv", "play", path, "--to", m.Address, "--json"}, flags...)
+	args := append([]string{"bagconv", "play", path, m.Address, "--json"}, flags...)
 	go func() { p.done <- cli.Run(ctx, args, cli.Stdio{Out: &p.out, Err: &p.err}, all.Registry()) }()
 	return p
 }

@@ -49,7 +49,7 @@ func (e *env) watchKeys(clock *live.Clock) (stop func()) {
 	restore, err := keysOf(os.Stdin)
 	paused, _ := clock.State()
 	switch {
-	case err != nil && paused && e.set.live.viewers == nil:
+	case err != nil && paused:
 		e.say("paused, and there is no terminal for the key that starts it")
 	case err == nil && paused:
 		e.say("paused; space starts, s sends one message")

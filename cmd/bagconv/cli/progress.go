@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/internal/iox"
 )
@@ -97,16 +95,6 @@ func barText(text string, now convert.Progress, room int) string {
 	return text[:max(min(room, len(text)), 0)]
 }
 
-// columns returns the width of a terminal.
-func columns(out io.Writer) int {
-	if f, ok := out.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			return width
-		}
-	}
-	return 80
-}
-
 // progressText reports how far a run is, how fast it is, and how long it will take.
 func progressText(p convert.Progress) string {
 	s := fmt.Sprintf("%s of %s, %.0f MB/s", sizeText(p.Bytes), sizeText(p.Total), rate(p.Bytes, p.Elapsed))
@@ -147,7 +135,7 @@ func (p *plainProgress) update(now convert.Progress) {
 	if now.Total > 0 {
 		percent = 100 * float64(now.Bytes) / float64(now.Total)
 	}
-	fmt.Fprintf(p.out, "%3.0f%%  %s, %s\n", percent, progressText(now), count(now.Messages, "message"))
+	fmt.Fprintf(p.out, "%3.0f%%  %s, %s\n", percent, progressText(now), phrase.Count(now.Messages, "message"))
 }
 
 func (p *plainProgress) stop() {}
@@ -160,7 +148,6 @@ type jsonProgress struct {
 }
 
 type progressEvent struct {
-	Event    string   `json:"event"`
 	Bytes    int64    `json:"bytes"`
 	Total    int64    `json:"total"`
 	Messages int64    `json:"messages"`
@@ -179,23 +166,23 @@ func (p *jsonProgress) update(now convert.Progress) {
 		return
 	}
 	p.next = now.Elapsed + time.Second
-	event := progressEvent{Event: "progress", Bytes: now.Bytes, Total: now.Total, Messages: now.Messages, MBPerS: round1(rate(now.Bytes, now.Elapsed)), Elapsed: round1(now.Elapsed.Seconds()), IO: p.meter.Counts()}
+	event := progressEvent{Bytes: now.Bytes, Total: now.Total, Messages: now.Messages, MBPerS: round1(rate(now.Bytes, now.Elapsed)), Elapsed: round1(now.Elapsed.Seconds()), IO: p.meter.Counts()}
 	if left, ok := timeLeft(now); ok {
 		s := round1(left.Seconds())
 		event.ETA = &s
 	}
-	writeEvent(p.out, event)
+	writeEvent(p.out, "progress", event)
 }
 
 func (p *jsonProgress) stop() {}
 
-// writeEvent writes one line of JSON.
-func writeEvent(w io.Writer, event any) {
+// writeEvent writes one line of JSON: the name of an event, and the keys of it.
+func writeEvent(w io.Writer, name string, event any) {
 	line, err := json.Marshal(event)
 	if err != nil {
 		panic("internal error: " + err.Error())
 	}
-	_, _ = io.WriteString(w, iox.ShowAll(string(line))+"\n") // a lost progress line is no reason to stop
+	_, _ = fmt.Fprintf(w, "{\"event\":%q,%s\n", name, iox.ShowAll(string(line[1:]))) // a lost progress line is no reason to stop
 }
 
 func round1(f float64) float64 { return math.Round(f*10) / 10 }

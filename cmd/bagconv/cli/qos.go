@@ -5,19 +5,21 @@ import (
 	"os"
 	"strings"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/internal/yaml"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // aboutFlags change what an output has about its topics and about itself.
-func (s *settings) aboutFlags() []flag {
-	return allIn(outputGroup, newOutputs,
-		flag{name: "qos", arg: "TOPIC:POLICIES|FILE", kind: aTopic, suffix: ":", several: true, set: parsedEach(&s.job.Edit.QoS, s.parseQoS),
-			help: "change QoS profiles of topics of IN: reliable, best_effort, transient_local, volatile, depth=10, deadline=100ms and others, separated by commas; or a YAML file with a profile, or with overrides for the ROS 2 recorder; repeat the flag for more topics"},
-		flag{name: "custom-data", arg: "KEY=VALUE", several: true, set: parsedEach(&s.custom, parseCustom),
-			help: "add a value to the metadata of OUT, as the ROS 2 recorder does; repeat the flag for more values"},
+func (s *settings) aboutFlags() []flags.Flag {
+	return flags.AllIn(outputGroup, makes+" export batch plan import",
+		flags.Flag{Name: "qos", Arg: "TOPIC:POLICIES|FILE", Kind: flags.Topic, Suffix: ":", Several: true, Set: flags.ParsedEach(&s.job.Edit.QoS, s.parseQoS),
+			Help: "change QoS of topics of IN: reliable, best_effort, transient_local, depth=10, deadline=100ms and others, with commas between; or a YAML file with a profile, or with overrides for the ROS 2 recorder; repeat the flag for more topics"},
+		flags.Flag{Name: "custom-data", Arg: "KEY=VALUE", Several: true, Set: flags.ParsedEach(&s.custom, parseCustom),
+			Help: "add a value to the metadata of OUT, as the ROS 2 recorder does; repeat the flag for more values"},
 	)
 }
 
@@ -33,7 +35,7 @@ func (s *settings) parseQoS(text string) (p selection.Profile, err error) {
 		}
 	}
 	if !ok || topic == "" || value == "" {
-		return p, usage(qosHint, "--qos: %q does not have the form TOPIC:POLICIES", text)
+		return p, flags.Usage(qosHint, "--qos: %q does not have the form TOPIC:POLICIES", text)
 	}
 	settings := strings.Split(value, ",")
 	q := storage.QoS{}
@@ -45,25 +47,17 @@ func (s *settings) parseQoS(text string) (p selection.Profile, err error) {
 	if err != nil {
 		file, ferr := os.ReadFile(value)
 		if ferr != nil {
-			return p, usage(qosHint, "--qos: %v, and there is no file %q", err, value)
+			return p, flags.Usage(qosHint, "--qos: %v, and there is no file %q", err, value)
 		}
 		s.named = append(s.named, file)
 		if settings, err = fileQoS(file, topic); err != nil {
-			return p, usage("write the keys of a profile, such as reliability: reliable, or names of topics with such keys below them", "--qos: %s: %v", value, err)
+			return p, flags.Usage("write the keys of a profile, such as reliability: reliable, or names of topics with such keys below them", "--qos: %s: %v", value, err)
 		}
 	}
 	if p, err = selection.NewProfile(topic, settings); err != nil {
-		return p, usage(qosHint, "--qos %s: %v", text, err)
+		return p, flags.Usage(qosHint, "--qos %s: %v", text, err)
 	}
 	return p, nil
-}
-
-func cutLast(s, sep string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
 }
 
 // fileQoS returns the policies that a YAML file has for a topic: under its name, or as a
@@ -97,9 +91,9 @@ func parseCustom(text string) ([2]string, error) {
 	key, value, ok := strings.Cut(text, "=")
 	switch {
 	case !ok || key == "":
-		return [2]string{}, usage("type for example --custom-data robot=r2", "--custom-data: %q does not have the form KEY=VALUE", text)
+		return [2]string{}, flags.Usage("type for example --custom-data robot=r2", "--custom-data: %q does not have the form KEY=VALUE", text)
 	case key == storage.MetaDistro:
-		return [2]string{}, usage("--distro chooses the distribution", "--custom-data: the key %s is reserved", key)
+		return [2]string{}, flags.Usage("--distro chooses the distribution", "--custom-data: the key %s is reserved", key)
 	}
 	return [2]string{key, value}, nil
 }
@@ -108,11 +102,11 @@ func parseCustom(text string) ([2]string, error) {
 func (s *settings) setAbout(job *convert.Job) error {
 	sink := job.SinkFormat
 	if len(job.Edit.QoS) > 0 && !sink.QoS {
-		return usage("omit it", "--qos: a %s cannot store QoS profiles", sink.Name)
+		return flags.Usage("omit it", "--qos: a %s cannot store QoS profiles", sink.Name)
 	}
 	for _, c := range s.custom {
 		if !sink.Keeps(c[0]) {
-			return usage("omit it", "--custom-data: a %s has no place for %s", sink.Name, clean(c[0]))
+			return flags.Usage("omit it", "--custom-data: a %s has no place for %s", sink.Name, phrase.Clean(c[0]))
 		}
 		if job.Custom == nil {
 			job.Custom = map[string]string{}

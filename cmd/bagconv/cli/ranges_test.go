@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/batch"
 )
 
 // TestRanges: recordings of each format that are converted in ranges of time, by several shares, are

@@ -1,18 +1,17 @@
 package cli
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"slices"
 
-	"github.com/bagconv/bagconv/convert/recipe"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/internal/convert/recipe"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/remote"
+	"github.com/bagconv/bagconv/internal/schema/defset"
 	"github.com/bagconv/bagconv/schema/builtin"
-	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -25,14 +24,14 @@ const (
 	inRun           // it changes how the output is made
 )
 
-// part returns where a recipe has the flag. It is the only such list: tasks, manifests and the cache of serve have
+// partOf returns where a recipe has the flag. It is the only such list: tasks, manifests and the cache of serve have
 // recipes. A key of an encrypted input is no part of it: with a wrong one nothing is written, and with the right one
 // always the same.
-func (f *flag) part() part {
+func partOf(f *flags.Flag) part {
 	switch {
-	case slices.Contains([]string{"from", "no-sync", "strict", "force", "verify"}, f.name):
+	case slices.Contains([]string{"from", "no-sync", "strict", "force", "verify"}, f.Name):
 		return inRun
-	case slices.Contains([]*group{selectGroup, editGroup, outputGroup, messageGroup, extraGroup}, f.group):
+	case slices.Contains([]*flags.Group{selectGroup, editGroup, outputGroup, tableGroup, exportGroup, messageGroup, apolloGroup, extraGroup}, f.Group):
 		return inSettings
 	}
 	return inNothing
@@ -41,10 +40,10 @@ func (f *flag) part() part {
 // recipe returns the recipe of the line, as far as it concerns an output of a format.
 func (e *env) recipe(sink *storage.Format) *recipe.Recipe {
 	r := &recipe.Recipe{Format: sink.Name, Settings: []recipe.Setting{}, Content: e.fileContents(), Run: []recipe.Setting{}}
-	for _, f := range e.command.flags {
-		for _, text := range f.texts {
-			s := f.setting(e.fs, text)
-			switch f.part() {
+	for _, f := range e.command.Flags {
+		for _, text := range f.Texts {
+			s := recipeSetting(f, e.fs, text)
+			switch partOf(f) {
 			case inSettings:
 				r.Settings = append(r.Settings, s)
 			case inRun:
@@ -55,11 +54,11 @@ func (e *env) recipe(sink *storage.Format) *recipe.Recipe {
 	return r
 }
 
-// setting returns a value of the flag as a recipe has it.
-func (f *flag) setting(fsys storage.FS, text string) recipe.Setting {
-	s := recipe.Setting{Name: f.name, Value: text}
-	before, name, ok := "", text, f.kind == aFile && text != ""
-	switch f.name {
+// recipeSetting returns a value of the flag as a recipe has it.
+func recipeSetting(f *flags.Flag, fsys storage.FS, text string) recipe.Setting {
+	s := recipe.Setting{Name: f.Name, Value: text}
+	before, name, ok := "", text, f.Kind == flags.File && text != ""
+	switch f.Name {
 	case "encrypt":
 		before, name, ok = cutLast(text, "@")
 		before += "@"
@@ -67,10 +66,10 @@ func (f *flag) setting(fsys storage.FS, text string) recipe.Setting {
 		before, name, ok = cutLast(text, ":")
 		before += ":"
 	}
-	if _, err := fsys.Stat(name); err != nil && f.name == "qos" {
+	if _, err := fsys.Stat(name); err != nil && f.Name == "qos" {
 		ok = false // it names policies
 	}
-	if ok && !(f.name == "types-to" && slices.Contains(builtin.Distros(), name)) {
+	if ok && !(f.Name == "types-to" && slices.Contains(builtin.Distros(), name)) {
 		s.Value, s.File = before, name
 	}
 	return s
@@ -92,26 +91,6 @@ func absolute(r *recipe.Recipe) (*recipe.Recipe, error) {
 		}
 	}
 	return &out, nil
-}
-
-// follow sets the flags of a command as a recipe has them, and applies them.
-func (e *env) follow(ctx context.Context, command string, r *recipe.Recipe) error {
-	e.command = commandNamed(e.commands(), command)
-	for _, s := range slices.Concat(r.Settings, r.Run) {
-		f := e.command.flag(s.Name)
-		if f == nil || f.part() == inNothing {
-			return usage("make a new plan with this bagconv", "%s is no flag of a recipe", clean(dashed(s.Name)))
-		}
-		text, err := remote.Name(s.Text())
-		if err != nil {
-			return err
-		}
-		if !f.takes(text) {
-			return usage("", "invalid value %q for --%s", clean(text), f.name)
-		}
-		f.texts = append(f.texts, text)
-	}
-	return e.applyFlags(ctx, nil)
 }
 
 // fileContents returns a hash of the files that the line and the environment name and that change the output: the

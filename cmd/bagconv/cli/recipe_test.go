@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/recipe"
-	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/convert/recipe"
+	"github.com/bagconv/bagconv/internal/convert/tasks"
 	"github.com/bagconv/bagconv/internal/iox"
 )
 
@@ -18,27 +19,28 @@ var examples = map[string][]string{
 	"topic": {"/imu", "re:/a.*"}, "exclude-topic": {"/x"}, "type": {"sensor_msgs/*"}, "exclude-type": {"a/B"}, "start": {"1.5"}, "end": {"-2s"}, "duration": {"1m"},
 	"remap": {"/a:=/b", "/c:=/d"}, "prefix": {"/robot"}, "throttle": {"/imu=2"}, "every": {"/gps=3"}, "offset": {"-1h"}, "latch": {"none"},
 	"chunk-size": {"4M"}, "segment-size": {"2G"}, "segment-duration": {"60s"}, "encrypt": {"key:@FILES/key"}, "qos": {"/a:reliable,depth=3", "/b:FILES/qos.yaml"}, "custom-data": {"a=b"},
-	"attach": {"FILES/note.txt"}, "extras": {"FILES/extras"}, "defs": {"FILES/odd/msg/Odd.msg"}, "rules": {"FILES/rules.yaml"},
+	"attach": {"FILES/note.txt"}, "extras": {"FILES/extras"}, "defs": {"FILES/odd/msg/Odd.msg"}, "rules": {"FILES/rules.yaml"}, "map": {"FILES/map.yaml"},
+	"columns": {"header.stamp,x"}, "explode": {"transforms"}, "chain": {"map:odom"}, "resample": {"10Hz"}, "join": {"/imu"}, "max-gap": {"1s"},
 }
 
 // exampleOf returns values of a flag, with files in a folder.
-func exampleOf(f *flag, dir string) (texts []string) {
+func exampleOf(f *flags.Flag, dir string) (texts []string) {
 	switch {
-	case examples[f.name] != nil:
-		for _, text := range examples[f.name] {
+	case examples[f.Name] != nil:
+		for _, text := range examples[f.Name] {
 			if before, name, ok := cutLast(text, "FILES/"); ok {
 				text = before + filepath.Join(dir, name)
 			}
 			texts = append(texts, text)
 		}
-	case f.name == "types-to":
+	case f.Name == "types-to":
 		texts = []string{"humble"}
-	case f.kind == onOff:
+	case f.Kind == flags.OnOff:
 		texts = []string{"true"}
-	case f.kind == aNumber:
+	case f.Kind == flags.Number:
 		texts = []string{"3"}
-	case len(f.values) > 0:
-		texts = []string{f.values[len(f.values)-1].value}
+	case len(f.Values) > 0:
+		texts = []string{f.Values[len(f.Values)-1].Value}
 	}
 	return texts
 }
@@ -47,7 +49,7 @@ func exampleOf(f *flag, dir string) (texts []string) {
 // changes the hash if it changes the output. Where the files lie does not.
 func TestRecipe(t *testing.T) {
 	fill := func(dir string) {
-		for name, text := range map[string]string{"key": "00112233445566778899aabbccddeeff", "qos.yaml": "reliability: reliable\n", "note.txt": "a note", "odd/msg/Odd.msg": "int32 x\n", "rules.yaml": "types: {}\n"} {
+		for name, text := range map[string]string{"key": "00112233445566778899aabbccddeeff", "qos.yaml": "reliability: reliable\n", "note.txt": "a note", "odd/msg/Odd.msg": "int32 x\n", "rules.yaml": "types: {}\n", "map.yaml": "fps: 1"} {
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
 				t.Fatal(err)
 			}
@@ -64,13 +66,13 @@ func TestRecipe(t *testing.T) {
 	made := func(name, dir string) (r *recipe.Recipe, asked, got map[string][]string) {
 		t.Helper()
 		e := freshEnv()
-		e.command = commandNamed(e.commands(), "plan")
+		e.command = flags.Named(e.commands(), "plan")
 		asked = map[string][]string{}
-		if f := e.command.flag(name); f != nil {
-			if f.texts = exampleOf(f, dir); f.texts == nil {
+		if f := e.command.Flag(name); f != nil {
+			if f.Texts = exampleOf(f, dir); f.Texts == nil {
 				t.Fatalf("--%s has no example here", name)
 			}
-			asked[name] = f.texts
+			asked[name] = f.Texts
 		}
 		if err := e.applyFlags(t.Context(), nil); err != nil {
 			t.Fatalf("--%s: %v", name, err)
@@ -84,9 +86,9 @@ func TestRecipe(t *testing.T) {
 		if err := next.follow(t.Context(), "plan", &read); err != nil {
 			t.Fatalf("--%s: %v", name, err)
 		}
-		for _, f := range next.command.flags {
-			if f.texts != nil {
-				got[f.name] = f.texts
+		for _, f := range next.command.Flags {
+			if f.Texts != nil {
+				got[f.Name] = f.Texts
 			}
 		}
 		if again := next.recipe(sink); again.Hash() != r.Hash() || string(tasks.Line(again)) != string(tasks.Line(r)) {
@@ -96,20 +98,20 @@ func TestRecipe(t *testing.T) {
 	}
 	empty, _, _ := made("", here)
 	e, seen := freshEnv(), map[part]int{}
-	for _, f := range commandNamed(e.commands(), "plan").flags {
-		seen[f.part()]++
-		if f.part() == inNothing || f.name == "rules" { // which --types-to goes with
+	for _, f := range flags.Named(e.commands(), "plan").Flags {
+		seen[partOf(f)]++
+		if partOf(f) == inNothing || f.Name == "rules" { // which --types-to goes with
 			continue
 		}
-		r, asked, got := made(f.name, here)
-		if len(got) != 1 || !slices.Equal(got[f.name], asked[f.name]) {
+		r, asked, got := made(f.Name, here)
+		if len(got) != 1 || !slices.Equal(got[f.Name], asked[f.Name]) {
 			t.Errorf("%v became %v", asked, got)
 		}
-		if changed := r.Hash() != empty.Hash(); changed != (f.part() == inSettings) {
-			t.Errorf("--%s changes the hash: %v", f.name, changed)
+		if changed := r.Hash() != empty.Hash(); changed != (partOf(f) == inSettings) {
+			t.Errorf("--%s changes the hash: %v", f.Name, changed)
 		}
-		if other, _, _ := made(f.name, there); other.Hash() != r.Hash() {
-			t.Errorf("--%s: other hashes: %s and %s", f.name, tasks.Line(r), tasks.Line(other))
+		if other, _, _ := made(f.Name, there); other.Hash() != r.Hash() {
+			t.Errorf("--%s: other hashes: %s and %s", f.Name, tasks.Line(r), tasks.Line(other))
 		}
 	}
 	if seen[inSettings] < 30 || seen[inRun] != 5 || seen[inNothing] < 10 {
@@ -119,7 +121,7 @@ func TestRecipe(t *testing.T) {
 
 // freshEnv returns an env without a line.
 func freshEnv() *env {
-	e := &env{formats: all.Registry(), meter: &iox.Meter{}}
+	e := &env{formats: withExports(all.Registry()), meter: &iox.Meter{}}
 	e.useFiles(iox.OS)
 	return e
 }

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/live/ros1/rostest"
+	"github.com/bagconv/bagconv/internal/live/ros1/rostest"
 )
 
 // TestSnapshot: the signal writes what was received last; without it nothing is written.
@@ -42,7 +43,7 @@ func TestSnapshot(t *testing.T) {
 		status := Run(t.Context(), args, Stdio{Out: &stdout, Err: &stderr}, all.Registry())
 		<-stop
 		var r struct {
-			Sink endJSON
+			Sink convert.End
 			Live struct{ Topics []struct{ Messages int64 } }
 		}
 		if err := json.Unmarshal(stdout.Bytes(), &r); err != nil || status != 0 {

@@ -5,61 +5,53 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/bagconv/bagconv/convert/recording"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // reindexJSON is what reindex --json prints for each recording.
 type reindexJSON struct {
-	SchemaVersion int               `json:"schema_version"`
-	Path          string            `json:"path"`
-	Format        string            `json:"format"`
-	DryRun        bool              `json:"dry_run"`
-	Changes       []indexChangeJSON `json:"changes"` // none: the index is right
-	Error         string            `json:"error"`   // why nothing was changed
+	SchemaVersion int                   `json:"schema_version"`
+	Path          string                `json:"path"`
+	Format        string                `json:"format"`
+	DryRun        bool                  `json:"dry_run"`
+	Changes       []storage.IndexChange `json:"changes"` // none: the index is right
+	Error         string                `json:"error"`   // why nothing was changed
 }
 
-type indexChangeJSON struct {
-	Path        string `json:"path"`
-	What        string `json:"what"`
-	Offset      int64  `json:"offset"`
-	Written     int64  `json:"written_bytes"`
-	Overwritten int64  `json:"overwritten_bytes"`
-}
-
-// reindexFlags are those of reindex alone.
-func (s *settings) reindexFlags() []flag {
-	return allIn(readGroup, []string{"reindex"},
-		flag{name: "dry-run", kind: onOff, set: put(&s.dryRun), help: "print what would be written; write nothing"},
-		flag{name: "no-sync", kind: onOff, set: put(&s.job.Write.NoSync), help: "do not wait for the disk"},
+// reindexFlags returns the flags of reindex alone.
+func (s *settings) reindexFlags() []flags.Flag {
+	return flags.AllIn(readGroup, "reindex",
+		flags.Flag{Name: "dry-run", Kind: flags.OnOff, Set: flags.Put(&s.batch.dryRun), Help: "print what would be written; write nothing"},
+		flags.Flag{Name: "no-sync", Kind: flags.OnOff, Set: flags.Put(&s.job.Write.NoSync), Help: "do not wait for the disk"},
 		s.jsonFlag(),
-		flag{name: "quiet", short: "q", kind: onOff, set: put(&s.quiet), help: "print errors only"},
+		flags.Flag{Name: "quiet", Short: "q", Kind: flags.OnOff, Set: flags.Put(&s.quiet), Help: "print errors only"},
 	)
 }
 
 // reindex writes what is missing of the index of recordings, where they stand.
-func (e *env) reindex(c *cli.Context) error {
-	if c.NArg() == 0 {
-		return usage("type: bagconv reindex PATH", "reindex takes one recording or several")
+func (e *env) reindex(ctx context.Context) error {
+	if len(e.words) == 0 {
+		return flags.Usage("type: bagconv reindex PATH", "reindex takes one recording or several")
 	}
 	failed := 0
-	for _, path := range c.Args().Slice() {
-		out := &reindexJSON{SchemaVersion: schemaVersion, Path: path, DryRun: e.set.dryRun, Changes: []indexChangeJSON{}}
-		err := e.reindexOne(c.Context, path, out)
+	for _, path := range e.words {
+		out := &reindexJSON{SchemaVersion: schemaVersion, Path: path, DryRun: e.set.batch.dryRun, Changes: []storage.IndexChange{}}
+		err := e.reindexOne(ctx, path, out)
 		if errors.Is(err, context.Canceled) {
 			return &failure{path: path, what: "interrupted, the recording is as it was", err: context.Canceled}
 		}
 		if err != nil {
 			failed++
-			e.writeLines("error", []string{clean(err.Error())})
+			e.writeLines("error", []string{phrase.Clean(err.Error())})
 			out.Error = err.Error()
 		}
 		if e.set.json {
 			err = writeJSON(e.Out, out)
 		} else if err == nil && !e.set.quiet {
-			err = e.writeReindexed(c.Context, out)
+			err = e.writeReindexed(ctx, out)
 		} else {
 			err = nil
 		}
@@ -67,7 +59,7 @@ func (e *env) reindex(c *cli.Context) error {
 			return err
 		}
 	}
-	return outcome{failed: failed > 0 && failed == c.NArg(), some: failed > 0}.end()
+	return outcome{failed: failed > 0 && failed == len(e.words), some: failed > 0}.end()
 }
 
 // reindexOne writes the index of one recording.
@@ -79,15 +71,13 @@ func (e *env) reindexOne(ctx context.Context, path string, out *reindexJSON) err
 	if out.Format = f.Name; f.Reindex == nil {
 		return &failure{path: path, what: fmt.Sprintf("bagconv writes no index of a %s in place", f.Name), hint: "bagconv recover IN OUT writes a copy with an index"}
 	}
-	list, err := f.Reindex(ctx, path, storage.ReindexOptions{FS: e.fs, DryRun: e.set.dryRun, NoSync: e.set.job.Write.NoSync})
-	for _, x := range list {
-		out.Changes = append(out.Changes, indexChangeJSON(x))
-	}
+	list, err := f.Reindex(ctx, path, storage.ReindexOptions{FS: e.fs, DryRun: e.set.batch.dryRun, NoSync: e.set.job.Write.NoSync})
+	out.Changes = append(out.Changes, list...)
 	return err
 }
 
 // damageOf reads a recording and returns what is damaged in it: all that an index does not mend.
-func (e *env) damageOf(ctx context.Context, path string) (damage []warningJSON, err error) {
+func (e *env) damageOf(ctx context.Context, path string) (damage []storage.Warning, err error) {
 	r, err := e.open(ctx, path)
 	if err != nil {
 		return nil, err
@@ -99,11 +89,7 @@ func (e *env) damageOf(ctx context.Context, path string) (damage []warningJSON, 
 	if _, err := r.Totals(ctx, recording.Query{Threads: e.set.job.Threads}); err != nil {
 		return nil, err
 	}
-	for _, w := range warningsJSON(r.Reader.Damage().Warnings) {
-		if w.Damage {
-			damage = append(damage, w)
-		}
-	}
+	damage, _ = parted(r.Reader.Damage().Warnings)
 	return damage, nil
 }
 
@@ -119,7 +105,7 @@ func (e *env) writeReindexed(ctx context.Context, out *reindexJSON) error {
 			what = "; the recording is damaged elsewhere, which an index does not mend: bagconv recover IN OUT saves what can be read"
 			e.writeLines("damaged", warningLines(out.Path, damage))
 		}
-		_, err = fmt.Fprintf(e.Out, "%s: the index is right; nothing is changed%s\n", clean(out.Path), what)
+		_, err = fmt.Fprintf(e.Out, "%s: the index is right; nothing is changed%s\n", phrase.Clean(out.Path), what)
 		return err
 	}
 	verb := "wrote"
@@ -127,9 +113,37 @@ func (e *env) writeReindexed(ctx context.Context, out *reindexJSON) error {
 		verb = "would write"
 	}
 	for _, x := range out.Changes {
-		if _, err := fmt.Fprintf(e.Out, "%s: %s %s (%s at byte %d; %s overwritten)\n", clean(x.Path), verb, clean(x.What), count(x.Written, "byte"), x.Offset, count(x.Overwritten, "byte")); err != nil {
+		if _, err := fmt.Fprintf(e.Out, "%s: %s %s (%s at byte %d; %s overwritten)\n", phrase.Clean(x.Path), verb, phrase.Clean(x.What), phrase.Count(x.Written, "byte"), x.Offset, phrase.Count(x.Overwritten, "byte")); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// reindexCommand is the command reindex.
+func (e *env) reindexCommand() flags.Command {
+	return flags.Command{
+		Name: "reindex", Part: repairPart, Call: "reindex PATH...", Summary: "write a missing index, in place",
+		About: `Writes what is missing or wrong of the index of recordings, where they stand,
+and nothing else. Messages are not copied, so that a large recording takes the
+time of reading the headers of its records. A recording whose index does not fit
+in place, that is damaged otherwise, or a folder that mixes two recordings is
+refused and stays as it is: bagconv recover copies it.`,
+		Note: `Written are the end of a recording that was not closed, counts in a header, a
+missing index of times, and the file that describes a folder of several, from
+these. An unreadable partial record at the end is overwritten. What is
+overwritten is kept in a file beside it until it is done; a run that is killed
+leaves a recording that reads as before or as after.`,
+		Examples: []string{
+			"bagconv reindex drive{file}",
+			"bagconv reindex --dry-run drives/*{file}",
+		},
+		Exits: flags.Exits{
+			0:   "all indexes are right, or were written",
+			1:   "no recording could be changed",
+			5:   "some recordings could not be changed",
+			130: "interrupted; the recording is as it was",
+		},
+		Run: e.reindex,
+	}
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -56,7 +58,7 @@ func (e *env) openReport(ctx context.Context, path string, initial any) (*report
 	e.report.attempted = true
 	st, err := e.fs.Stat(path)
 	if err == nil && st.IsDir() || os.IsPathSeparator(path[len(path)-1]) {
-		return nil, usage("give the name of a file", "--report %s is a folder", clean(path))
+		return nil, flags.Usage("give the name of a file", "--report %s is a folder", phrase.Clean(path))
 	}
 	r := &reportFile{fs: e.fs, path: path}
 	if err == nil && (!st.Mode().IsRegular() || isStandard(st)) {
@@ -113,7 +115,7 @@ func openPlace(ctx context.Context, path string) (*os.File, error) {
 func explainReport(path string, err error) error {
 	var r *guard.Refusal
 	if errors.As(err, &r) {
-		return usage(r.Hint, "--report %s: %s", clean(path), clean(r.What))
+		return flags.Usage(r.Hint, "--report %s: %s", phrase.Clean(path), phrase.Clean(r.What))
 	}
 	return &failure{path: path, what: "the report cannot be written there", hint: "is its folder there, and may you write in it?", err: err}
 }

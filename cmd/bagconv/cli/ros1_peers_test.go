@@ -299,7 +299,7 @@ func TestPlayPeers(t *testing.T) {
 		list := s.python("import rosgraph\nprint(rosgraph.Master('/test').getSystemState()[1])")
 		return strings.Contains(list, "/js_subscribe") && strings.Contains(list, "/rostopic")
 	})
-	s.bagconv("play", in, "--to", s.address, "--clock", "100", "--wait-for-subscribers", "--delay", "1s")(false)
+	s.bagconv("play", in, s.address, "--clock", "100", "--wait-for-subscribers", "--delay", "1s")(false)
 	s.until("a node with the time of the recording", func() bool { _, err := os.Stat(filepath.Join(s.dir, "seen")); return err == nil })
 	time.Sleep(time.Second) // the recorder writes what it has
 	_ = recorder.Process.Signal(syscall.SIGINT)

@@ -38,7 +38,7 @@ func TestPlayRecordings(t *testing.T) {
 		maps.Copy(want, topics)
 		places <- struct{}{}
 		playing.Go(func() {
-			status, text := s.runs("play", "-q", path, "--to", s.address, "--prefix", prefix, "--rate", rate, "--wait-for-subscribers", "--delay", "100ms")
+			status, text := s.runs("play", "-q", path, s.address, "--prefix", prefix, "--rate", rate, "--wait-for-subscribers", "--delay", "100ms")
 			if status != 0 && status != 3 {
 				t.Errorf("%s: status %d: %s", path, status, text)
 			}

@@ -1,31 +1,34 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/extras"
+	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/internal/convert/extras"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 )
 
 // runJob runs a conversion, shows its progress, and reports its result.
-func (e *env) runJob(c *cli.Context, job *convert.Job, salvage bool) error {
-	return e.runJobs(c, "", []*convert.Job{job}, salvage)
+func (e *env) runJob(ctx context.Context, job *convert.Job, salvage bool) error {
+	return e.runJobs(ctx, "", []*convert.Job{job}, salvage)
 }
 
 // runJobs does so for conversions whose outputs appear together: then stem is what all
 // their names begin with; "" for a single one. A conversion of which nothing is
 // selected is left out, unless that is so of all. When one fails, nothing is written,
 // and the report is that of the failure.
-func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage bool) error {
-	file, err := e.beginRun(c, stem, jobs)
+func (e *env) runJobs(ctx context.Context, stem string, jobs []*convert.Job, salvage bool) error {
+	file, err := e.beginRun(ctx, stem, jobs)
 	if err != nil {
 		return err
 	}
-	results, status, err := e.runStaged(c, stem, jobs, salvage)
+	results, status, err := e.runStaged(ctx, stem, jobs, salvage)
 	if err != nil {
 		return err
 	}
@@ -33,13 +36,13 @@ func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage 
 }
 
 // beginRun checks what can be checked before a run, and opens its report.
-func (e *env) beginRun(c *cli.Context, stem string, jobs []*convert.Job) (*reportFile, error) {
+func (e *env) beginRun(ctx context.Context, stem string, jobs []*convert.Job) (*reportFile, error) {
 	for _, job := range jobs {
-		if err := errors.Join(checkLevel(job), e.verifyOutput(c.Context, job, nil)); err != nil {
+		if err := errors.Join(checkLevel(job), e.verifyOutput(ctx, job, nil)); err != nil {
 			return nil, err
 		}
 		if job.DryRun && (job.Verify != nil || job.Dedupe) {
-			return nil, usage("omit one of them", "--dry-run reads a part of the input, and --verify and --dedupe need all of it")
+			return nil, flags.Usage("omit one of them", "--dry-run reads a part of the input, and --verify and --dedupe need all of it")
 		}
 	}
 	place := stem
@@ -56,20 +59,15 @@ func (e *env) beginRun(c *cli.Context, stem string, jobs []*convert.Job) (*repor
 	if err := e.checkOutputs(jobs, e.set.report); err != nil {
 		return nil, err
 	}
-	file, err := e.openReport(c.Context, e.set.report, e.report.notEnded())
+	file, err := e.openReport(ctx, e.set.report, e.report.notEnded())
 	if err != nil {
 		return nil, err
 	}
-	if err := e.openMetrics(c.Command.Name, 1); err != nil {
-		return nil, err
-	}
-	e.metrics.begin()
 	return file, nil
 }
 
 // endRun writes the report of a run, and returns how it ended.
 func (e *env) endRun(file *reportFile, results []*resultJSON, status int) error {
-	e.countRun(results)
 	e.report.ended = true
 	if err := file.write(oneOrAll(results)); err != nil {
 		return written(status, err)
@@ -104,18 +102,18 @@ func written(status int, err error) error {
 
 // runStaged runs the conversions, and puts their outputs in place when all of them are
 // whole.
-func (e *env) runStaged(c *cli.Context, stem string, jobs []*convert.Job, salvage bool) (results []*resultJSON, status int, err error) {
+func (e *env) runStaged(ctx context.Context, stem string, jobs []*convert.Job, salvage bool) (results []*resultJSON, status int, err error) {
 	var stage *convert.Stage
 	if stem != "" && !jobs[0].DryRun {
 		if stage, err = convert.NewStage(stem, jobs[0]); err != nil {
-			return nil, 0, e.explainRun(c.Context, jobs[0], err)
+			return nil, 0, e.explainRun(ctx, jobs[0], err)
 		}
 		defer func() { err = errors.Join(err, stage.Abort()) }()
 	}
 	for _, job := range jobs {
 		job.Stage = stage
 	}
-	results, err = e.runAll(c, jobs)
+	results, err = e.runAll(ctx, jobs)
 	if err != nil {
 		e.sayResult(results[0], salvage)
 		return results, results[0].ExitStatus, nil
@@ -124,13 +122,13 @@ func (e *env) runStaged(c *cli.Context, stem string, jobs []*convert.Job, salvag
 		status = max(status, result.ExitStatus)
 	}
 	if stage != nil {
-		err := c.Context.Err()
+		err := ctx.Err()
 		if err == nil {
 			err = stage.Commit()
 		}
 		if err != nil {
 			job := jobs[0]
-			result := resultOf(&convert.Report{Source: convert.End{Path: job.Source}, Sink: convert.End{Path: job.Sink}}, e.explainRun(c.Context, job, err))
+			result := resultOf(convert.NewReport(convert.End{Path: job.Source}, convert.End{Path: job.Sink}), e.explainRun(ctx, job, err))
 			e.sayResult(result, salvage)
 			return []*resultJSON{result}, result.ExitStatus, nil
 		}
@@ -145,40 +143,19 @@ func (e *env) runStaged(c *cli.Context, stem string, jobs []*convert.Job, salvag
 	return results, status, nil
 }
 
-// cleanUp removes or finishes what runs that were killed have left of the outputs, and
-// names it.
-func (e *env) cleanUp(paths []string, jobs ...*convert.Job) {
-	found, err := convert.CleanUp(e.fs, paths, jobs...)
-	for _, l := range found {
-		switch {
-		case l.Err != nil:
-			e.writeLines("warning", []string{fmt.Sprintf("%s: left by a run that was killed: %v; when no run uses it any more, remove it", l.Path, l.Err)})
-		case l.Kept != "":
-			e.writeLines("note", []string{fmt.Sprintf("%s: left by a recording that was killed; bagconv recover %s OUT saves it, then remove the folder", l.Path, l.Kept)})
-		case l.Finished:
-			e.writeLines("note", []string{l.Path + ": a run was killed while it put its output in place; this is now finished"})
-		default:
-			e.writeLines("note", []string{l.Path + ": left by a run that was killed; now removed"})
-		}
-	}
-	if err != nil && !errors.Is(err, fs.ErrPermission) { // then nothing can be written there either
-		e.sayError(explain(err))
-	}
-}
-
 // runAll runs the conversions and shows their progress. With an error there is one result,
 // of the job that it is about, with the error as text.
-func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON, err error) {
+func (e *env) runAll(ctx context.Context, jobs []*convert.Job) (results []*resultJSON, err error) {
 	show := e.newProgress()
 	jobs[0].Progress = show.update
 	if e.LimitMemory != nil {
 		e.LimitMemory(jobs[0].MaxMemory)
 	}
-	reports, err := e.convertAll(c.Context, jobs)
+	reports, err := convert.RunAll(ctx, jobs)
 	show.stop()
 	var failed *convert.JobError
 	if errors.As(err, &failed) {
-		result := resultOf(reports[failed.Job], e.explainRun(c.Context, jobs[failed.Job], failed.Err))
+		result := resultOf(reports[failed.Job], e.explainRun(ctx, jobs[failed.Job], failed.Err))
 		result.IO = e.meter.Counts()
 		return []*resultJSON{result}, err
 	}
@@ -208,4 +185,60 @@ func (e *env) sayResult(result *resultJSON, salvage bool) {
 // writesEvents reports whether a run writes events as JSON to standard error.
 func (e *env) writesEvents() bool {
 	return e.set.progress == "json" && !e.set.quiet
+}
+
+// verifyOutput makes a conversion read its output back before it gets its name,
+// when --verify asks for it. proof, if it is not nil, gets what was compared if it is equal.
+func (e *env) verifyOutput(ctx context.Context, job *convert.Job, proof func(*verify.Result)) error {
+	level, ok := verify.ParseLevel(e.set.verified)
+	if !ok {
+		return nil
+	}
+	edit, err := comparableEdit(job.Edit, "--verify", level)
+	if err != nil {
+		return err
+	}
+	job.Verify = func(path string, refused []convert.Extra) error {
+		in, out := job.Ref(), job.Ref()
+		out.Path, out.Format = path, job.SinkFormat
+		res, err := verify.Run(ctx, verify.Job{
+			A:      verify.Side{Ref: in, Select: job.Select, Edit: edit, Attach: job.Attach},
+			B:      verify.Side{Ref: out},
+			Level:  level,
+			Ignore: []verify.Code{verify.Unconvertible}, Refused: refused, // the report of the conversion has them
+			Target: job.Target, Frames: job.Frames, Threads: job.Threads,
+		})
+		if err != nil {
+			return fmt.Errorf("reading the output back: %w", err)
+		}
+		switch {
+		case res.Equal && !res.B.Damaged:
+			if proof != nil {
+				proof(res)
+			}
+			return nil
+		case res.Equal:
+			damage, _ := parted(res.B.Warnings)
+			return &differsError{job.Sink, "it cannot be read completely: " + strings.Join(warningLines(res.B.Path, damage), "; ")}
+		}
+		const maxNamed = 3
+		lines := differenceLines(res)
+		if n := len(lines); n > maxNamed {
+			lines = append(lines[:maxNamed], "and "+phrase.Count(int64(n-maxNamed), "other difference"))
+		}
+		return &differsError{job.Sink, strings.Join(lines, "; ")}
+	}
+	return nil
+}
+
+// comparableEdit returns the edit as verify can do it: --restamp log changes messages,
+// but not how many there are and when.
+func comparableEdit(edit selection.Edit, flag string, level verify.Level) (selection.Edit, error) {
+	if edit.Restamp == selection.RestampLog {
+		if level != verify.Counts {
+			return edit, flags.Usage(flag+" counts is possible", "--restamp log changes messages, which %s %s compares", flag, level)
+		}
+		edit.Restamp = selection.RestampNone
+	}
+	return edit, nil
 }

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/batch"
-	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/internal/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/tasks"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/internal/s3test"

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,12 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/values"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/samples"
-	"github.com/bagconv/bagconv/schema/defset"
+	"github.com/bagconv/bagconv/internal/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 
 	_ "modernc.org/sqlite"
@@ -42,12 +39,9 @@ func sameGoValues(t *testing.T, path, topic string, places, lines []string) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	read := values.Read[map[string]any](r, topic)
-	if places != nil {
-		read = compiled(t, r, topic, places)
-	}
 	i := 0
-	for v, err := range read {
+	for m, err := range values.Read[map[string]any](t.Context(), r, topic, values.Query{FileOrder: true, Definitions: setsOf(t, places)}) {
+		v := m.Value
 		if errors.Is(err, values.ErrMalformed) {
 			continue // cat leaves it out, too
 		}
@@ -75,11 +69,9 @@ func sameGoValues(t *testing.T, path, topic string, places, lines []string) {
 	}
 }
 
-// compiled reads a topic with codecs that are compiled from the definitions of these places, as programs do
-// that have such places.
-func compiled(t *testing.T, r storage.Reader, topic string, places []string) iter.Seq2[map[string]any, error] {
+// setsOf reads the definitions of places.
+func setsOf(t *testing.T, places []string) (sets []*defset.Set) {
 	t.Helper()
-	var sets []*defset.Set
 	for _, p := range places {
 		set, err := defset.Read(iox.OS, p, sets...)
 		if err != nil {
@@ -87,47 +79,7 @@ func compiled(t *testing.T, r storage.Reader, topic string, places []string) ite
 		}
 		sets = append(sets, set)
 	}
-	info, err := r.Info()
-	if err != nil {
-		t.Fatal(err)
-	}
-	known, err := mapping.Look(t.Context(), r, info, sets, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mapper, codecs := mapping.New(known.Options()), map[storage.TopicID]*values.Codec[map[string]any]{}
-	var undefined error
-	for i := range info.Topics {
-		if t := &info.Topics[i].Topic; t.Name == topic {
-			def, err := mapper.Define(t)
-			if err == nil {
-				codecs[storage.TopicID(i)], err = values.Compile[map[string]any](def, t.Encoding)
-			}
-			undefined = errors.Join(undefined, err)
-		}
-	}
-	return func(yield func(map[string]any, error) bool) {
-		if undefined != nil {
-			yield(nil, undefined)
-			return
-		}
-		for {
-			m, err := r.ReadNext()
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			var v map[string]any
-			if err == nil {
-				if codecs[m.Topic] == nil {
-					continue
-				}
-				err = codecs[m.Topic].Decode(m.Data, &v)
-			}
-			if !yield(v, err) || err != nil && !errors.Is(err, values.ErrMalformed) {
-				return
-			}
-		}
-	}
+	return sets
 }
 
 // sameGoValue compares a Go value with one of JSON. Bytes are text there, in base64, and times are structs.

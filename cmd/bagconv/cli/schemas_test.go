@@ -59,7 +59,7 @@ func TestSchemas(t *testing.T) {
 	check, info, topics, report := loadSchema(t, "check.schema.json"), loadSchema(t, "info.schema.json"), loadSchema(t, "topics.schema.json"), loadSchema(t, "report.schema.json")
 	list := loadSchema(t, "list.schema.json")
 	section := loadSchema(t, "section.schema.json")
-	du := loadSchema(t, "du.schema.json")
+	sizes := loadSchema(t, "sizes.schema.json")
 	reindex := loadSchema(t, "reindex.schema.json")
 	defs := loadSchema(t, "defs.schema.json")
 	verify := loadSchema(t, "verify.schema.json")
@@ -88,8 +88,8 @@ func TestSchemas(t *testing.T) {
 		if status == 1 {
 			continue // topics prints nothing then, and nothing can be converted
 		}
-		valid(topics, []int{0, 3}, "topics", "--json", path)
-		valid(du, []int{0, 3}, "du", "--json", path)
+		valid(topics, []int{0, 3}, "info", "--topics", "--json", path)
+		valid(sizes, []int{0, 3}, "info", "--sizes", "--json", path)
 		valid(reindex, []int{0, 1}, "reindex", "--dry-run", "--json", path)
 		if i%4 == 0 {
 			valid(defs, []int{0, 1, 3}, "defs", "which", "--json", path)

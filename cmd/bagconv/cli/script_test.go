@@ -22,8 +22,8 @@ import (
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/live/foxglove/foxglovetest"
-	"github.com/bagconv/bagconv/live/ros1/rostest"
+	"github.com/bagconv/bagconv/internal/live/foxglove/foxglovetest"
+	"github.com/bagconv/bagconv/internal/live/ros1/rostest"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -412,5 +412,5 @@ func fakeFoxglove(port string) error {
 	for i := range 10 {
 		messages = append(messages, foxglovetest.Message(7, int64(1_700_000_000e9)+int64(i), foxglovetest.String(fmt.Sprint("number ", i))))
 	}
-	return http.ListenAndServe("127.0.0.1:"+port, foxglovetest.Handler("foxglove.sdk.v1", []string{foxglovetest.Chatter}, messages, false))
+	return http.ListenAndServe("127.0.0.1:"+port, foxglovetest.Handler("foxglove.sdk.v1", []string{foxglovetest.Bridge, foxglovetest.Chatter}, messages, false))
 }

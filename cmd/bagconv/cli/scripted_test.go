@@ -7,40 +7,48 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 )
 
 // A scripted line is one that a script in testdata runs.
 type scripted struct {
 	where  string // the script
 	status string // what it must exit with
-	line   line
+	line   flags.Line
 }
 
-// TestScripted: the scripts run every command and every flag of every command,
-// successfully, and every exit status that the help of a command has.
+// TestScripted: the scripts and the rows of flags run every command and every flag of every
+// command, successfully, and every exit status that the help of a command has.
 func TestScripted(t *testing.T) {
 	e, _, _ := testEnv()
 	lines := scriptedLines(t, e)
 	used := map[string]bool{} // "convert --force", "convert 0"
 	for _, l := range lines {
-		name := l.line.command.name
+		name := l.line.Command.Name
 		used[name+" "+l.status] = true
-		for _, f := range l.line.flags {
+		for _, f := range l.line.Settings {
 			if l.status != "2" { // what is refused is no use of a flag
-				used[name+" "+dashed(f.flag.name)] = true
+				used[name+" "+flags.Dashed(f.Flag.Name)] = true
 			}
+		}
+	}
+	for _, r := range FlagRows {
+		for _, name := range r.Commands() {
+			used[name+" "+flags.Dashed(r.Flag)] = true
+			used[name+" "+strconv.Itoa(r.ExitStatus(name))] = true
 		}
 	}
 	statuses := 0
 	for _, c := range e.commands() {
-		for _, f := range c.flags {
-			if name := dashed(f.name); f.group != nil && !used[c.name+" "+name] {
-				t.Errorf("no script uses %s %s", c.name, name)
+		for _, f := range c.Flags {
+			if name := flags.Dashed(f.Name); f.Group != nil && !used[c.Name+" "+name] {
+				t.Errorf("no script and no row uses %s %s", c.Name, name)
 			}
 		}
-		for _, x := range c.exits {
-			if statuses++; !used[c.name+" "+strconv.Itoa(x.status)] {
-				t.Errorf("no script has %s exit with %d", c.name, x.status)
+		for x := range c.Exits {
+			if statuses++; !used[c.Name+" "+strconv.Itoa(x)] {
+				t.Errorf("no script has %s exit with %d", c.Name, x)
 			}
 		}
 	}
@@ -81,14 +89,14 @@ func scriptedLines(t *testing.T, e *env) (lines []scripted) {
 			for i, a := range args {
 				args[i] = strings.ReplaceAll(a, "'", "")
 			}
-			s.line, err = e.parse(args)
+			s.line, err = flags.Parse(e.commands(), args)
 			if err != nil && s.status != "2" {
 				t.Errorf("%s: %s: %v", s.where, l, err)
 			}
-			if s.line.help { // bagconv info --help is the same as bagconv help info
-				s.line = line{command: commandNamed(e.commands(), "help")}
+			if s.line.Help != "" { // bagconv info --help is the same as bagconv help info
+				s.line = flags.Line{Command: flags.Named(e.commands(), "help")}
 			}
-			if s.line.command != nil {
+			if s.line.Command != nil {
 				lines = append(lines, s)
 			}
 		}

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -23,75 +23,16 @@ var sectionKinds = map[string]storage.SectionKind{
 
 // sectionJSON is a line of list records --json and its like.
 type sectionJSON struct {
-	SchemaVersion int        `json:"schema_version"`
-	File          string     `json:"file"`
-	Kind          string     `json:"kind"` // "" for bytes that are not sections
-	Offset        *int64     `json:"offset"`
-	Size          int64      `json:"size"`
-	Data          *int64     `json:"data"` // bytes after the header, by it; null: it states none
-	Compression   string     `json:"compression,omitempty"`
-	Raw           *int64     `json:"raw"` // bytes before compression; null: not known
-	Messages      *int64     `json:"messages"`
-	StartNS       *string    `json:"start_ns"`
-	EndNS         *string    `json:"end_ns"`
-	Fields        fieldsJSON `json:"fields"`
-	Broken        string     `json:"broken,omitempty"`
-}
-
-// fieldsJSON is an object with its keys in their order.
-type fieldsJSON struct{ list []storage.Fact }
-
-// MarshalJSON writes a key that is there again with its number after it.
-func (f fieldsJSON) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	seen := map[string]int{}
-	b.WriteByte('{')
-	for i, x := range f.list {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if seen[x.Key]++; seen[x.Key] > 1 {
-			x.Key += "#" + strconv.Itoa(seen[x.Key])
-		}
-		for k, text := range []string{x.Key, x.Value} {
-			if k > 0 {
-				b.WriteByte(':')
-			}
-			if err := enc.Encode(text); err != nil {
-				return nil, err
-			}
-			b.Truncate(b.Len() - 1) // the end of the line
-		}
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-func sectionOf(s *storage.Section) *sectionJSON {
-	known := func(n int64) *int64 {
-		if n < 0 {
-			return nil
-		}
-		return &n
-	}
-	out := &sectionJSON{
-		SchemaVersion: schemaVersion, File: s.File, Kind: s.Kind, Offset: known(s.Offset), Size: s.Size, Data: known(s.Data), Compression: s.Compression,
-		Raw: known(s.Raw), Messages: known(s.Messages), Fields: fieldsJSON{s.Fields}, Broken: s.Broken,
-	}
-	if s.Timed {
-		out.StartNS, out.EndNS = nsText(s.Start), nsText(s.End)
-	}
-	return out
+	SchemaVersion int `json:"schema_version"`
+	*storage.Section
 }
 
 // listSections lists what the files of a recording consist of, a line for each.
-func (e *env) listSections(c *cli.Context, word, path string) (err error) {
-	if e.set.extract != "" || e.set.job.Write.Overwrite {
-		return usage("omit them, or type: bagconv list attachments "+clean(path), "--extract and --force are for attachments")
+func (e *env) listSections(ctx context.Context, word, path string) (err error) {
+	if e.set.list.extract != "" || e.set.job.Write.Overwrite {
+		return flags.Usage("omit them, or type: bagconv list attachments "+phrase.Clean(path), "--extract and --force are for attachments")
 	}
-	r, err := e.open(c.Context, path)
+	r, err := e.open(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -105,13 +46,13 @@ func (e *env) listSections(c *cli.Context, word, path string) (err error) {
 	t := sectionText{out: out, several: word != "parts", what: strings.TrimSuffix(word, "s")}
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	for s, err := range lists.Sections(c.Context, sectionKinds[word]) {
+	for s, err := range lists.Sections(ctx, sectionKinds[word]) {
 		if err == nil {
 			if s.Broken != "" {
 				broken++
 			}
 			if e.set.json {
-				err = enc.Encode(sectionOf(s))
+				err = enc.Encode(sectionJSON{schemaVersion, s})
 			} else {
 				err = t.write(s)
 			}
@@ -127,11 +68,7 @@ func (e *env) listSections(c *cli.Context, word, path string) (err error) {
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	in := &infoJSON{Warnings: warningsJSON(r.Damage().Warnings)}
-	if in.damaged() {
-		e.writeLines("damaged", warningLines(path, in.Warnings))
-	}
-	return outcome{lossy: in.damaged() || broken > 0}.end()
+	return outcome{lossy: e.sayDamage(path, r.Damage().Warnings) || broken > 0}.end()
 }
 
 // unlisted returns the error for sections that a format does not have.
@@ -139,9 +76,9 @@ func unlisted(path, word string, err error) error {
 	f := &failure{path: path, what: "this format has no list of " + word, hint: "bagconv list records lists what its files consist of", err: err}
 	var e *storage.Error
 	if errors.As(err, &e) {
-		f.what = clean(e.What)
+		f.what = phrase.Clean(e.What)
 		if e.Hint != "" {
-			f.hint = clean(e.Hint)
+			f.hint = phrase.Clean(e.Hint)
 		}
 	}
 	return f
@@ -159,7 +96,7 @@ type sectionText struct {
 func (t *sectionText) write(s *storage.Section) error {
 	if s.File != t.file && t.several && (t.wrote || s.File != "") {
 		t.file = s.File
-		fmt.Fprintf(t.out, "%s\n", clean(s.File))
+		fmt.Fprintf(t.out, "%s\n", phrase.Clean(s.File))
 	}
 	if !t.wrote {
 		t.wrote = true
@@ -167,25 +104,25 @@ func (t *sectionText) write(s *storage.Section) error {
 	}
 	offset, kind := "-", s.Kind
 	if s.Offset >= 0 {
-		offset = strconv.FormatInt(s.Offset, 10)
+		offset = strconv.FormatInt(int64(s.Offset), 10)
 	}
 	if kind == "" {
 		kind = "(none)"
 	}
-	line := fmt.Sprintf("%14s  %12d  %-14s", offset, s.Size, clean(kind))
+	line := fmt.Sprintf("%14s  %12d  %-14s", offset, s.Size, phrase.Clean(kind))
 	if !t.several {
 		line += " " + fieldWord("file", s.File)
 	}
 	for _, n := range []struct {
 		key   string
-		value int64
+		value storage.Known
 	}{{"data", s.Data}, {"raw", s.Raw}, {"messages", s.Messages}} {
 		if n.value >= 0 {
 			line += fmt.Sprintf(" %s=%d", n.key, n.value)
 		}
 	}
-	if s.Timed {
-		line += fmt.Sprintf(" from=%s to=%s", timeText(s.Start), timeText(s.End))
+	if s.Start != nil {
+		line += fmt.Sprintf(" from=%s to=%s", timeText(*s.Start), timeText(*s.End))
 	}
 	if s.Compression != "" && !slices.ContainsFunc(s.Fields, func(f storage.Fact) bool { return f.Key == "compression" }) {
 		line += " " + fieldWord("codec", s.Compression)
@@ -194,7 +131,7 @@ func (t *sectionText) write(s *storage.Section) error {
 		line += " " + fieldWord(f.Key, f.Value)
 	}
 	if s.Broken != "" {
-		line += " BROKEN: " + clean(s.Broken)
+		line += " BROKEN: " + phrase.Clean(s.Broken)
 	}
 	_, err := t.out.WriteString(strings.TrimRight(line, " ") + "\n")
 	return err
@@ -209,9 +146,9 @@ func fieldWord(key, value string) string {
 	if len(text) > maxFieldText {
 		text, cut = strings.ToValidUTF8(text[:maxFieldText], ""), "..."
 	}
-	text = clean(text)
+	text = phrase.Clean(text)
 	if text == "" || strings.ContainsAny(text, ` "=`) {
 		text = `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
 	}
-	return clean(key) + "=" + text + cut
+	return phrase.Clean(key) + "=" + text + cut
 }

@@ -9,33 +9,33 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/internal/convert/batch"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/live/serve"
+	"github.com/bagconv/bagconv/internal/live/serve"
 )
 
 // defaultListen is the address of serve.
 const defaultListen = "127.0.0.1:8765"
 
-// serveFlags returns those of serve.
-func (s *settings) serveFlags() []flag {
-	return allIn(readGroup, []string{"serve"},
-		flag{name: "listen", arg: "ADDRESS", init: defaultListen, set: put(&s.listen),
-			help: "address and port to listen on (default " + defaultListen + ", which only this machine reaches). Port 0 is any free one. With :8765 everybody in the network can read the recordings"},
+// serveFlags returns the flags of serve.
+func (s *settings) serveFlags() []flags.Flag {
+	return flags.AllIn(readGroup, "serve",
+		flags.Flag{Name: "listen", Arg: "ADDRESS", Default: defaultListen, Set: flags.Put(&s.serve.listen),
+			Help: "address and port to listen on (default " + defaultListen + ", which only this machine reaches). Port 0 is any free one. With :8765 everybody in the network can read the recordings"},
 		s.originFlag(),
-		flag{name: "merge", arg: "NAME", set: put(&s.merge),
-			help: "also serve all recordings as one, under this name"},
-		flag{name: "drop", kind: onOff, set: put(&s.live.drop), help: "drop messages for a viewer of /ws/ that does not keep up, and count them; without the flag its clock waits for it"},
-		flag{name: "no-cache", kind: onOff, set: put(&s.noCache), help: "do not keep what the pass over a recording has found for the next time. It is kept in bagconv/layouts in the user's folder for caches, up to 256 MB"},
-		flag{name: "verbose", short: "v", kind: onOff, set: put(&s.verbose), help: "print a line for each request; without it only for those that fail"},
+		flags.Flag{Name: "as-one", Old: []string{"merge"}, Arg: "NAME", Set: flags.Put(&s.serve.asOne),
+			Help: "also serve all recordings as one, under this name"},
+		flags.Flag{Name: "drop", Kind: flags.OnOff, Set: flags.Put(&s.live.drop), Help: "drop messages for a viewer of /ws/ that does not keep up, and count them; without the flag its clock waits for it"},
+		flags.Flag{Name: "no-cache", Kind: flags.OnOff, Set: flags.Put(&s.serve.noCache), Brief: "keep nothing for the next time", Help: "do not keep what the pass over a recording has found for the next time. It is kept in bagconv/layouts in the user's folder for caches, up to 256 MB"},
+		flags.Flag{Name: "verbose", Short: "v", Kind: flags.OnOff, Set: flags.Put(&s.verbose), Help: "print a line for each request; without it only for those that fail"},
 	)
 }
 
-func (s *settings) originFlag() flag {
-	return flag{name: "allow-origin", arg: "ORIGIN", several: true, set: parsedEach(&s.origins, parseOrigin),
-		help: "let pages of this origin read, such as https://app.foxglove.dev; * is all. Pages from this machine always may. Repeat the flag for more origins"}
+func (s *settings) originFlag() flags.Flag {
+	return flags.Flag{Name: "allow-origin", Arg: "ORIGIN", Several: true, Set: flags.ParsedEach(&s.serve.origins, parseOrigin),
+		Help: "let pages of this origin read, such as https://app.foxglove.dev; * is all. Pages from this machine always may. Repeat the flag for more origins"}
 }
 
 // parseOrigin checks the value of --allow-origin.
@@ -43,20 +43,20 @@ func parseOrigin(text string) (string, error) {
 	text = strings.TrimSuffix(text, "/")
 	scheme, host, ok := strings.Cut(text, "://")
 	if text != "*" && (!ok || scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, "/?#@ ")) {
-		return "", usage("it is the beginning of the page's address, such as https://app.foxglove.dev", "--allow-origin %q is no origin", text)
+		return "", flags.Usage("it is the beginning of the page's address, such as https://app.foxglove.dev", "--allow-origin %q is no origin", text)
 	}
 	return strings.ToLower(text), nil
 }
 
 // serve answers HTTP requests until it is interrupted.
-func (e *env) serve(c *cli.Context) (err error) {
-	paths := c.Args().Slice()
+func (e *env) serve(ctx context.Context) (err error) {
+	paths := e.words
 	if len(paths) == 0 {
-		return usage("type: bagconv serve PATH", "no recording and no folder given")
+		return flags.Usage("type: bagconv serve PATH", "no recording and no folder given")
 	}
-	host, _, err := net.SplitHostPort(e.set.listen)
+	host, _, err := net.SplitHostPort(e.set.serve.listen)
 	if err != nil {
-		return usage("type for example --listen "+defaultListen, "--listen %q is no address with a port", e.set.listen)
+		return flags.Usage("type for example --listen "+defaultListen, "--listen %q is no address with a port", e.set.serve.listen)
 	}
 	base := iox.FS(e.set.job.Read.FS)
 	confined, err := serve.Confine(base, paths)
@@ -64,7 +64,7 @@ func (e *env) serve(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, confined.Close()) }()
-	config := serve.Config{FS: confined, Origins: e.set.origins, Log: e.logRequest}
+	config := serve.Config{FS: confined, Origins: e.set.serve.origins, Log: e.logRequest}
 	if net.ParseIP(host) == nil && host != "" {
 		config.Hosts = []string{strings.ToLower(host)}
 	}
@@ -72,7 +72,7 @@ func (e *env) serve(c *cli.Context) (err error) {
 		return e.about(ctx, confined, rec)
 	}
 	config.Whole = func(ctx context.Context, rec serve.Recording) bool { return e.whole(ctx, confined, rec) }
-	closeOutputs, err := e.openOutputs(c, &config)
+	closeOutputs, err := e.openOutputs(ctx, &config)
 	if err != nil {
 		return err
 	}
@@ -82,14 +82,14 @@ func (e *env) serve(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(c.Context, "tcp", e.set.listen)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", e.set.serve.listen)
 	if err != nil {
-		return &failure{path: "--listen " + e.set.listen, what: "cannot listen there: " + plainError(err).Error(), hint: "choose another port, or 0 for any", err: err}
+		return &failure{path: "--listen " + e.set.serve.listen, what: "cannot listen there: " + plainError(err).Error(), hint: "choose another port, or 0 for any", err: err}
 	}
-	e.say("serving %s at http://%s/ until it is interrupted", count(int64(len(found)), "recording"), listener.Addr())
+	e.say("serving %s at http://%s/ until it is interrupted", phrase.Count(int64(len(found)), "recording"), listener.Addr())
 	e.noteExposed(listener)
-	err = serve.New(config).Serve(c.Context, listener)
-	if context.Cause(c.Context) != nil {
+	err = serve.New(config).Serve(ctx, listener)
+	if context.Cause(ctx) != nil {
 		return nil // that is how it ends
 	}
 	return err
@@ -131,11 +131,11 @@ func (e *env) served(words []string, fsys *serve.Confined) ([]serve.Recording, e
 		names[name] = true
 		out = append(out, serve.Recording{Name: name, Path: in.Path, Format: in.Format, Files: files})
 	}
-	if e.set.merge != "" && len(out) > 0 {
-		if names[e.set.merge] {
-			return nil, usage("choose another", "--merge %s is the name of a recording", clean(e.set.merge))
+	if e.set.serve.asOne != "" && len(out) > 0 {
+		if names[e.set.serve.asOne] {
+			return nil, flags.Usage("choose another", "--as-one %s is the name of a recording", phrase.Clean(e.set.serve.asOne))
 		}
-		out = append(out, mergedRecording(e.set.merge, out))
+		out = append(out, mergedRecording(e.set.serve.asOne, out))
 	}
 	return out, nil
 }
@@ -173,7 +173,7 @@ func (e *env) logRequest(v serve.Event) {
 	}
 	e.logs.Lock()
 	defer e.logs.Unlock()
-	fmt.Fprintln(e.Err, clean(shortText(line)))
+	fmt.Fprintln(e.Err, phrase.Clean(shortText(line)))
 }
 
 // shortText cuts a text that somebody else has chosen.
@@ -183,4 +183,41 @@ func shortText(s string) string {
 		return s[:most] + "..."
 	}
 	return s
+}
+
+// serveCommand is the command serve.
+func (e *env) serveCommand() flags.Command {
+	return flags.Command{
+		Name: "serve", Part: livePart, Call: "serve PATH...", Summary: "serve recordings over HTTP, to viewers",
+		About: `Answers HTTP requests for recordings until it is interrupted, by Ctrl-C for
+example. PATH is a recording, or a folder with all recordings in it and below. The
+page at / lists them, with links that open them in viewers; /index.json has the
+same as JSON. /files/NAME is a file as it is, whole or in ranges. {served}
+is any recording as the file that bagconv convert would write with the same flags:
+it is made while it is read, in the parts that are asked for.
+
+Nothing is written, and no other file is served: links that lead out of a folder,
+and names that begin with a dot, are left out. Only this machine can connect,
+unless --listen has another address; there is no password and no encryption. Web
+pages from elsewhere can read only with --allow-origin.`,
+		Note: `For the file of another format a recording is read once, when somebody asks for it
+first. Chunks are not compressed, unless --compression is set.
+
+ws://HOST:PORT/ws/NAME plays a recording to a viewer by the Foxglove WebSocket
+protocol: to Foxglove, Lichtblick, dashboards, and bagconv record. Each viewer has a
+clock of its own, with which it can pause, seek and change the speed. One that does
+not keep up slows its clock, unless --drop is set.`,
+		Examples: []string{
+			"bagconv serve drive{file}",
+			"bagconv serve drives/ --allow-origin https://app.foxglove.dev",
+			"bagconv serve drive_ros2/ -t '/camera/*' -t /tf --compression lz4",
+			"bagconv serve monday{file} tuesday_ros2/ --as-one week",
+			"bagconv serve drives/ --listen :8765",
+		},
+		Exits: flags.Exits{
+			0: "interrupted: that is how it ends",
+			1: "a recording cannot be read, or the address cannot be listened on",
+		},
+		Run: e.serve,
+	}
 }

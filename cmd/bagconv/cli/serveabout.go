@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/recording"
-	"github.com/bagconv/bagconv/live/serve"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/live/serve"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -31,13 +32,13 @@ func (e *env) about(ctx context.Context, fsys storage.FS, rec serve.Recording) (
 		scan = e.countServed(ctx, fsys, rec)
 	}
 	info.Damage = r.Reader.Damage()
-	in := infoOf(info, scan)
+	in := recording.Describe(info, scan)
 	a = &serve.About{SchemaVersion: schemaVersion, Name: rec.Name, Format: in.Format, Messages: in.Messages, Topics: []serve.Topic{}, Damage: []string{}}
 	if in.StartNS != nil {
-		a.StartNS, a.EndNS, a.Start, a.End, a.Duration = *in.StartNS, *in.EndNS, *in.Start, *in.End, durationText(nsOf(*in.DurationNS))
+		a.StartNS, a.EndNS, a.Start, a.End, a.Duration = nsText(*in.StartNS), nsText(*in.EndNS), *in.Start, *in.End, span{*in.StartNS, *in.EndNS}.text()
 	}
 	if in.Timeline != nil {
-		a.TimelineNS, a.StepNS, a.Step = in.Timeline.StartNS, in.Timeline.StepNS, durationText(in.Timeline.step)
+		a.TimelineNS, a.StepNS, a.Step = nsText(in.Timeline.Start), nsText(in.Timeline.Step), durationText(in.Timeline.Step)
 	}
 	for i, t := range in.Topics {
 		topic := serve.Topic{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Messages: t.Count, Bins: []int64{}}
@@ -85,5 +86,9 @@ func (e *env) whole(ctx context.Context, fsys storage.FS, rec serve.Recording) b
 
 // openServed opens a recording that is served, of more than infoOnly bytes for its Info alone.
 func (e *env) openServed(ctx context.Context, fsys storage.FS, rec serve.Recording, infoOnly int64) (*recording.Source, error) {
-	return recording.Open(ctx, recording.Ref{Path: rec.Path, Format: rec.Format, Read: storage.ReadOptions{FS: fsys, InfoOnlyAbove: infoOnly, Key: e.set.job.Read.Key}})
+	ref := e.refTo(rec.Path, rec.Format)
+	ref.Read.FS, ref.Read.InfoOnlyAbove = fsys, infoOnly
+	return recording.Open(ctx, ref)
 }
+
+func nsText(ns int64) string { return strconv.FormatInt(ns, 10) }

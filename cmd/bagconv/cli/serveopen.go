@@ -8,19 +8,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/multi"
-	"github.com/bagconv/bagconv/live/access"
-	"github.com/bagconv/bagconv/live/serve"
-	"github.com/bagconv/bagconv/live/virtual"
+	"github.com/bagconv/bagconv/internal/convert/multi"
+	"github.com/bagconv/bagconv/internal/live/access"
+	"github.com/bagconv/bagconv/internal/live/serve"
+	"github.com/bagconv/bagconv/internal/live/virtual"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // openOutputs has serve serve recordings in the format that is made while it is read, as the
 // flags ask for it. close ends that.
-func (e *env) openOutputs(c *cli.Context, config *serve.Config) (close func(), err error) {
+func (e *env) openOutputs(ctx context.Context, config *serve.Config) (close func(), err error) {
 	sink := e.servedFormat()
 	if sink == nil {
 		return func() {}, nil
@@ -37,10 +36,10 @@ func (e *env) openOutputs(c *cli.Context, config *serve.Config) (close func(), e
 	}
 	job.Formats, job.Read.FS = e.formats, config.FS
 	dir, err := os.UserCacheDir()
-	if dir = filepath.Join(dir, "bagconv", "layouts"); err != nil || e.set.noCache || job.Target != nil {
+	if dir = filepath.Join(dir, "bagconv", "layouts"); err != nil || e.set.serve.noCache || job.Target != nil {
 		dir = "" // the name of a layout is not made of rules
 	}
-	shelf := virtual.NewShelf(c.Context, dir, e.logLayout)
+	shelf := virtual.NewShelf(ctx, dir, e.logLayout)
 	options := e.serveOptions(sink)
 	config.Sink = sink
 	config.Open = func(ctx context.Context, r serve.Recording) (serve.Output, error) {
@@ -90,10 +89,10 @@ func (e *env) serveOptions(sink *storage.Format) string {
 func (e *env) logLayout(source string, r *convert.Report) {
 	e.logs.Lock()
 	defer e.logs.Unlock()
-	fmt.Fprintf(e.Err, "%s: read once in %s, to be served as %s of %s\n", clean(source), durationText(int64(r.Elapsed)), r.Sink.Format, sizeText(r.Sink.Size))
-	result := resultOf(r, nil)
-	e.writeLines("lost", lossLines(slices.DeleteFunc(slices.Clone(result.Losses), func(l lossJSON) bool { return l.ByDesign }), "message"))
-	e.writeLines("damaged", warningLines(source, slices.DeleteFunc(slices.Clone(result.Warnings), func(w warningJSON) bool { return !w.Damage })))
+	fmt.Fprintf(e.Err, "%s: read once in %s, to be served as %s of %s\n", phrase.Clean(source), durationText(int64(r.Elapsed)), r.Sink.Format, sizeText(r.Sink.Size))
+	lost, damaged := missingLines(source, r)
+	e.writeLines("lost", lost)
+	e.writeLines("damaged", damaged)
 }
 
 // mergedRecording returns all recordings as one.

@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/convert/selection"
+	"github.com/bagconv/bagconv/internal/live/access"
+	"github.com/bagconv/bagconv/internal/live/serve"
 	"github.com/bagconv/bagconv/live"
-	"github.com/bagconv/bagconv/live/access"
 	"github.com/bagconv/bagconv/live/foxglove"
-	"github.com/bagconv/bagconv/live/serve"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -40,7 +41,7 @@ func (e *env) playServed(played convert.Job, rules access.Rules) func(http.Respo
 		}
 		job := played
 		job.Source, job.SourceFormat = rec.Path, rec.Format
-		ref := recording.Ref{Path: rec.Path, Format: rec.Format, Read: job.Read}
+		ref := job.Ref()
 		ref.Read.InfoOnlyAbove = scanLimit
 		reader, err := recording.Open(r.Context(), ref)
 		if err != nil {
@@ -78,7 +79,7 @@ func show(w http.ResponseWriter, r *http.Request, p *foxglove.Player, job conver
 		err = errors.Join(err, errors.New(text))
 	}
 	if dropped > 0 {
-		err = errors.Join(err, fmt.Errorf("%s dropped, because the viewer did not keep up", count(dropped, "message")))
+		err = errors.Join(err, fmt.Errorf("%s dropped, because the viewer did not keep up", phrase.Count(dropped, "message")))
 	}
 	return p.Sent(), err
 }
@@ -96,13 +97,49 @@ func showAll(ctx context.Context, p *foxglove.Player, job convert.Job, last int6
 			return err
 		}
 		for _, r := range reports {
-			result := resultOf(r, nil)
-			lines := append(lossLines(slices.DeleteFunc(result.Losses, func(l lossJSON) bool { return l.ByDesign }), "message"),
-				warningLines("", slices.DeleteFunc(result.Warnings, func(w warningJSON) bool { return !w.Damage }))...)
-			if len(lines) > 0 {
+			lost, damaged := missingLines("", r)
+			if lines := append(lost, damaged...); len(lines) > 0 {
 				p.Tell("Not everything could be played: "+strings.Join(lines, "; "), false)
 			}
 		}
 	}
 	return nil
+}
+
+// viewerOptions returns what of a recording viewers can seek in, and the last log time that is selected. It
+// closes r.
+func viewerOptions(r *recording.Source, path string, selected selection.Selection) (o foxglove.PlayOptions, last int64, err error) {
+	info := r.Info
+	if err = r.Close(); err != nil {
+		return o, 0, err
+	}
+	choice, err := selected.Resolve(info)
+	if err != nil {
+		return o, 0, explainSelection(path, err)
+	}
+	o.Start, o.End = max(info.Start, choice.First), min(info.End, choice.Last)
+	return o, choice.Last, nil
+}
+
+// playOnce plays a recording to its end, again and again from where viewers seek. last is the last log time
+// that is selected.
+func playOnce(ctx context.Context, p *foxglove.Player, played convert.Job, last int64) ([]*convert.Report, error) {
+	for {
+		run, from := p.Begin(ctx)
+		job := played
+		if from != nil {
+			if job.Select.Timed() {
+				job.Select.Duration, job.Select.End = 0, selection.At(selection.Shift(last, 1))
+			}
+			job.Select.Start = selection.At(*from)
+		}
+		reports, err := convert.RunAll(run, []*convert.Job{&job})
+		switch {
+		case ctx.Err() == nil && p.Sought():
+		case from != nil && errors.Is(err, convert.ErrNothing):
+			return reports, nil // after the last message there is none
+		default:
+			return reports, err
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"os/signal"
 	"sync"
 
+	"github.com/bagconv/bagconv/live"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -42,3 +43,12 @@ var (
 	_ storage.Reader  = (*snapshotReader)(nil)
 	_ storage.Resumer = (*snapshotReader)(nil)
 )
+
+// A liveReader reads a running system.
+type liveReader interface {
+	storage.Reader
+	storage.Resumer
+	Stop(error)
+	Release() int
+	Stats() []live.TopicStats
+}

@@ -2,9 +2,13 @@
 
 package cli
 
-import "os"
+import (
+	"os"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+)
 
 // notifySnapshot reports that the system has no signal for it.
 func notifySnapshot(chan<- os.Signal) error {
-	return usage("omit --snapshot", "this system has no signal USR1")
+	return flags.Usage("omit --snapshot", "this system has no signal USR1")
 }

@@ -1,16 +1,17 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -22,8 +23,8 @@ type splitPart struct {
 }
 
 // split runs a conversion for each part.
-func (e *env) split(c *cli.Context) error {
-	in, out, err := e.conversionPaths(c)
+func (e *env) split(ctx context.Context) error {
+	in, out, err := e.conversionPaths(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (e *env) split(c *cli.Context) error {
 		return err
 	}
 	job.Source, job.SourceFormat = in, source
-	parts, err := e.splitParts(c, job)
+	parts, err := e.splitParts(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -60,19 +61,19 @@ func (e *env) split(c *cli.Context) error {
 	if job.DryRun { // besides the parts nothing is looked at
 		job.Extras, job.SkipExtras = "", job.Extras != ""
 	}
-	write := func() error { return e.runJobs(c, stem, partJobs(job, parts, stem, ext), false) }
+	write := func() error { return e.runJobs(ctx, stem, partJobs(job, parts, stem, ext), false) }
 	if job.Extras == "" || job.SinkFormat.Extras {
 		return write()
 	}
-	return e.besideParts(c, job, write)
+	return e.besideParts(ctx, job, write)
 }
 
 // besideParts writes the attachments and metadata records of a source into the folder of --extras,
 // once for all parts, which write writes. Both stand when all is whole.
-func (e *env) besideParts(c *cli.Context, job *convert.Job, write func() error) (err error) {
+func (e *env) besideParts(ctx context.Context, job *convert.Job, write func() error) (err error) {
 	dir := job.Extras
 	job.Extras, job.SkipExtras = "", true
-	r, err := e.open(c.Context, job.Source)
+	r, err := e.open(ctx, job.Source)
 	if err != nil {
 		return err
 	}
@@ -82,16 +83,12 @@ func (e *env) besideParts(c *cli.Context, job *convert.Job, write func() error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
-	lost, err := convert.CopyExtras(c.Context, r.Reader, folder)
+	lost, err := convert.CopyExtras(ctx, r.Reader, folder)
 	if err == nil {
 		err = folder.Check()
 	}
 	if err != nil {
 		return explainExtras(dir, err)
-	}
-	var losses []lossJSON
-	for _, l := range lost {
-		losses = append(losses, lossJSON(l))
 	}
 	done := write()
 	if done != nil && !errors.Is(done, exitStatus(exitLossy)) {
@@ -102,10 +99,10 @@ func (e *env) besideParts(c *cli.Context, job *convert.Job, write func() error) 
 	}
 	if x := folder.Index(); e.set.verbose && len(x.Attachments)+len(x.Metadata) > 0 {
 		e.writeLines("note", []string{fmt.Sprintf("the parts have no place for %s and %s; they are in %s",
-			count(int64(len(x.Attachments)), "attachment"), count(int64(len(x.Metadata)), "metadata record"), clean(dir))})
+			phrase.Count(int64(len(x.Attachments)), "attachment"), phrase.Count(int64(len(x.Metadata)), "metadata record"), phrase.Clean(dir))})
 	}
-	if len(losses) > 0 {
-		e.writeLines("warning", lossLines(losses, "attachment"))
+	if len(lost) > 0 {
+		e.writeLines("warning", lossLines(lost, "attachment"))
 		return exitStatus(exitLossy)
 	}
 	return done
@@ -127,10 +124,10 @@ func partNames(in, out string, folder bool, sink *storage.Format) (stem, ext str
 }
 
 // splitParts finds where to split.
-func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) {
+func (e *env) splitParts(ctx context.Context, job *convert.Job) ([]splitPart, error) {
 	var ways []string
 	for _, f := range []string{"max-size", "max-duration", "at", "by"} {
-		if c.IsSet(f) {
+		if e.command.IsSet(f) {
 			ways = append(ways, "--"+f)
 		}
 	}
@@ -139,33 +136,33 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 		if len(ways) > 1 {
 			what += ", not " + strings.Join(ways, " and ")
 		}
-		return nil, usage("for example: --max-size 2G, or --max-duration 1m", "%s", what)
+		return nil, flags.Usage("for example: --max-size 2G, or --max-duration 1m", "%s", what)
 	}
 	var cut convert.Cut
 	var times []string // of --at
 	var err error
 	switch ways[0] {
 	case "--max-size":
-		if cut.Size, err = storage.ParseSize(e.set.maxSize); err != nil || cut.Size <= 0 {
-			return nil, usage("", "--max-size needs a size such as 2G, not %q", e.set.maxSize)
+		if cut.Size, err = storage.ParseSize(e.set.split.maxSize); err != nil || cut.Size <= 0 {
+			return nil, flags.Usage("", "--max-size needs a size such as 2G, not %q", e.set.split.maxSize)
 		}
 	case "--max-duration":
-		cut.Duration = e.set.maxDuration
+		cut.Duration = e.set.split.maxDuration
 	case "--at":
-		for _, v := range e.set.at {
+		for _, v := range e.set.split.at {
 			for _, s := range strings.Split(v, ",") {
 				t, err := selection.ParseTime(s)
 				if err != nil {
-					return nil, usage("", "--at: %v", err)
+					return nil, flags.Usage("", "--at: %v", err)
 				}
 				cut.At, times = append(cut.At, t), append(times, s)
 			}
 		}
 	case "--by":
-		return e.topicParts(c, job)
+		return e.topicParts(ctx, job)
 	}
-	windows, outside, err := convert.Windows(c.Context, job, cut)
-	if err := checkSizeUnit(e.set.maxSize, len(windows), err); err != nil {
+	windows, outside, err := convert.Windows(ctx, job, cut)
+	if err := checkSizeUnit(e.set.split.maxSize, len(windows), err); err != nil {
 		return nil, err
 	}
 	if errors.Is(err, convert.ErrParts) {
@@ -197,12 +194,12 @@ func checkSizeUnit(size string, parts int, windowsErr error) error {
 	if _, err := strconv.ParseFloat(size, 64); err != nil || parts <= manyParts && !errors.Is(windowsErr, convert.ErrParts) {
 		return nil
 	}
-	return usage(fmt.Sprintf("add the unit that you mean: %sM, or %sB for bytes", size, size), "--max-size %s is a number of bytes, and would make more than %s", size, count(manyParts, "part"))
+	return flags.Usage(fmt.Sprintf("add the unit that you mean: %sM, or %sB for bytes", size, size), "--max-size %s is a number of bytes, and would make more than %s", size, phrase.Count(manyParts, "part"))
 }
 
 // topicParts makes write one part per topic of the selection.
-func (e *env) topicParts(c *cli.Context, job *convert.Job) (parts []splitPart, err error) {
-	r, err := e.open(c.Context, job.Source)
+func (e *env) topicParts(ctx context.Context, job *convert.Job) (parts []splitPart, err error) {
+	r, err := e.open(ctx, job.Source)
 	if err != nil {
 		return nil, err
 	}
@@ -264,4 +261,52 @@ func partJobs(job *convert.Job, parts []splitPart, stem, ext string) []*convert.
 		jobs[i] = &j
 	}
 	return jobs
+}
+
+// splitCommand is the command split.
+func (e *env) splitCommand() flags.Command {
+	return flags.Command{
+		Name: "split", Part: convertPart, Call: "split IN OUT", Summary: "cut a recording into several",
+		About: `Cuts a recording into several. Each part can be used alone: it begins with the
+last messages of latched topics and /tf_static from before (see --latch). The
+parts of out{file} are out_000{file}, out_001{file}, ...; with --by topic each has
+the name of its topic. If OUT has / at its end or no ending, it is a folder: the
+parts lie in it and have the name and the format of IN.`,
+		Note: `A part without messages is not written; the others keep their numbers. There can be 10,000 parts. A run that fails
+leaves none of them. IN is read once for every 64 parts, and --max-size reads it
+once more to find the times. --json and --report write an array with one object
+per part.`,
+		Examples: []string{
+			"bagconv split drive{file} parts/ --max-duration 1m",
+			"bagconv split drive{file} part{other} --max-size 2G",
+			"bagconv split drive_ros2/ cut{file} --at 10s,1m30s",
+		},
+		Exits: flags.Exits{
+			0:   "all parts are written; nothing is lost that their format can store",
+			1:   "failed; no parts. With --strict also if anything is damaged or lost",
+			3:   "the parts are written, but IN is damaged or something could not be converted",
+			4:   "--verify found a difference; no parts",
+			130: "interrupted; no parts",
+		},
+		Run: e.split,
+	}
+}
+
+// splitFlags choose where split cuts.
+func (s *settings) splitFlags() []flags.Flag {
+	return flags.AllIn(splitGroup, "split",
+		flags.Flag{Name: "max-size", Arg: "SIZE", Set: flags.Put(&s.split.maxSize),
+			Help: "begin a new part before one has more message data: 2G, 500MB. A number without a unit is bytes, for up to 1,000 parts"},
+		flags.Flag{Name: "max-duration", Arg: "D", Set: flags.Parsed(&s.split.maxDuration, parseLength), Help: "begin a new part after this time: 60s, 5m"},
+		flags.Flag{Name: "at", Arg: "TIME,TIME...", Several: true, Set: flags.Put(&s.split.at), Help: "begin new parts at these times"},
+		flags.Flag{Name: "by", Kind: flags.OneWord, Values: flags.Words("topic"), Help: "write one part per topic"},
+	)
+}
+
+func parseLength(text string) (int64, error) {
+	d, err := selection.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, flags.Usage("", "--max-duration needs a duration such as 60s, not %q", text)
+	}
+	return d, nil
 }

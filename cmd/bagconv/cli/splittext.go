@@ -3,7 +3,10 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strconv"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // writeParts reports on Err what became of the parts of a split: a line for each part, and
@@ -11,14 +14,14 @@ import (
 func (e *env) writeParts(results []*resultJSON, quiet, verbose bool) {
 	if !quiet {
 		for _, r := range results {
-			line := fmt.Sprintf("%s: %s, %s", r.Sink.Path, count(r.Sink.Messages, "message")+inSegments(r.Sink.Files), sizeText(r.Sink.Size))
+			line := fmt.Sprintf("%s: %s, %s", r.Sink.Path, phrase.Count(r.Sink.Messages, "message")+inSegments(r.Sink.Files), sizeText(r.Sink.Size))
 			if r.DryRun {
 				line = fmt.Sprintf("%s: %s, about %s", r.Sink.Path, expected(r), sizeText(r.Sink.Size))
 			}
 			if s := r.Selection; s != nil {
-				line += s.timeText()
+				line += takenText(s)
 			}
-			fmt.Fprintln(e.Err, clean(line))
+			fmt.Fprintln(e.Err, phrase.Clean(line))
 		}
 	}
 	e.writeSummary(totalOf(results), quiet, verbose, false)
@@ -28,18 +31,16 @@ func (e *env) writeParts(results []*resultJSON, quiet, verbose bool) {
 // have in common once, the time of the longest, and the sum of the rest.
 func totalOf(results []*resultJSON) *resultJSON {
 	all := *results[0]
-	all.Sink.Path, all.Sink.Files, all.Sink.Size, all.Sink.Messages = count(int64(len(results)), "part"), nil, 0, 0
+	all.Sink.Path, all.Sink.Files, all.Sink.Size, all.Sink.Messages = phrase.Count(int64(len(results)), "part"), nil, 0, 0
 	all.Topics, all.Losses, all.Notes, all.Warnings = nil, nil, nil, nil
 	type kind struct{ code, topic, message string }
 	type place struct {
 		kind
-		offset int64
+		offset storage.Known
 	}
 	losses, notes, warnings := map[kind]int{}, map[kind]bool{}, map[place]bool{}
-	var elapsed int64
 	for _, r := range results {
-		ns, _ := strconv.ParseInt(r.ElapsedNS, 10, 64)
-		elapsed = max(elapsed, ns) // parts are written side by side
+		all.Elapsed = max(all.Elapsed, r.Elapsed) // parts are written side by side
 		all.Share = min(all.Share, r.Share)
 		all.Sink.Size += r.Sink.Size
 		all.Sink.Messages += r.Sink.Messages
@@ -62,38 +63,35 @@ func totalOf(results []*resultJSON) *resultJSON {
 			}
 		}
 		for _, w := range r.Warnings {
-			k := place{kind{w.Code, "", w.Message}, -1}
-			if w.Offset != nil {
-				k.offset = *w.Offset
-			}
-			if !warnings[k] {
+			if k := (place{kind{w.Code, "", w.Message}, w.Offset}); !warnings[k] {
 				warnings[k] = true
 				all.Warnings = append(all.Warnings, w)
 			}
 		}
-		all.Lost = all.Lost.join(r.Lost)
+		a, b := &all.Lost, r.Lost // each reading finds the losses of its part
+		*a = storage.Lost{Bytes: max(a.Bytes, b.Bytes), Blocks: max(a.Blocks, b.Blocks), Messages: max(a.Messages, b.Messages),
+			Uncounted: a.Uncounted || b.Uncounted, Duration: max(a.Duration, b.Duration)}
 	}
 	if all.DryRun {
 		all.Topics = topicsOnce(all.Topics)
 	}
-	all.ElapsedNS = strconv.FormatInt(elapsed, 10)
 	all.Selection = joinSelections(results[0].Selection, results[len(results)-1].Selection, all.Topics)
 	return &all
 }
 
 // joinSelections returns what the parts from first to last take together of topics; nil
 // for everything.
-func joinSelections(first, last *selectionJSON, topics []topicResult) *selectionJSON {
+func joinSelections(first, last *convert.Selection, topics []convert.TopicReport) *convert.Selection {
 	if first == nil || last == nil {
 		return nil
 	}
-	s := &selectionJSON{StartNS: first.StartNS, EndNS: last.EndNS}
+	s := &convert.Selection{Start: first.Start, End: last.End}
 	written := map[string]bool{}
 	for _, t := range topics {
 		written[t.Name] = true
 	}
 	s.LeftOut = slices.DeleteFunc(slices.Clone(first.LeftOut), func(name string) bool { return written[name] })
-	if s.StartNS == nil && s.EndNS == nil && len(s.LeftOut) == 0 {
+	if s.Start == nil && s.End == nil && len(s.LeftOut) == 0 {
 		return nil
 	}
 	return s

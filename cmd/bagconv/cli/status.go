@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 )
 
 // The exit statuses, as every help text has them.
@@ -32,7 +34,7 @@ type outcome struct {
 
 // outcomeOf returns the outcome of a command that ended with an error, or nil.
 func outcomeOf(err error) (o outcome) {
-	var usage *usageError
+	var usage *flags.UsageError
 	var differs *differsError
 	switch {
 	case err == nil:

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 )
 
 // TestOutcome: what decides the exit status if several things are true, and what an error is.
@@ -38,7 +40,7 @@ func TestOutcome(t *testing.T) {
 		want outcome
 	}{
 		{nil, outcome{}},
-		{fmt.Errorf("in: %w", &usageError{}), outcome{usage: true}},
+		{fmt.Errorf("in: %w", &flags.UsageError{}), outcome{usage: true}},
 		{fmt.Errorf("in: %w", &differsError{}), outcome{findings: true}},
 		{fmt.Errorf("in: %w", context.Canceled), outcome{interrupted: true}},
 		{errors.New("else"), outcome{failed: true}},

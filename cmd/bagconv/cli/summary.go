@@ -3,10 +3,10 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -16,7 +16,7 @@ const maxLines = 20
 // writeSummary reports on Err what a conversion did. It reports damage, losses that are not by
 // design, and doubts about values, even with --quiet.
 func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
-	var lost, design []lossJSON
+	var lost, design []convert.Loss
 	for _, l := range r.Losses {
 		if l.ByDesign {
 			design = append(design, l)
@@ -24,14 +24,7 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 			lost = append(lost, l)
 		}
 	}
-	var damage, odd []warningJSON
-	for _, w := range r.Warnings {
-		if w.Damage {
-			damage = append(damage, w)
-		} else {
-			odd = append(odd, w)
-		}
-	}
+	damage, odd := parted(r.Warnings)
 	if r.Error != "" {
 		e.writeLines("damaged", warningLines(r.Source.Path, damage))
 		e.sayError(r.Error)
@@ -41,9 +34,8 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	case r.DryRun:
 		e.writePlan(r)
 	case !quiet:
-		ns, _ := strconv.ParseInt(r.ElapsedNS, 10, 64)
-		fmt.Fprintln(e.Err, e.fold(clean(r.Source.Path)+" ->", clean(r.Sink.Path)+":",
-			count(r.Sink.Messages, "message")+inSegments(r.Sink.Files)+", "+volumeText(r, time.Duration(ns))))
+		fmt.Fprintln(e.Err, e.fold(phrase.Clean(r.Source.Path)+" ->", phrase.Clean(r.Sink.Path)+":",
+			phrase.Count(r.Sink.Messages, "message")+inSegments(r.Sink.Files)+", "+volumeText(r)))
 		if r.Verified != "" {
 			fmt.Fprintf(e.Err, "verified: read back, and equal in %s\n", r.Verified)
 		}
@@ -54,24 +46,28 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 		}
 		e.writeLines("warning", warningLines(r.Source.Path, odd))
 		if n := presentIn(r); n > 0 {
-			e.writeLines("warning", []string{fmt.Sprintf("%s: %s of these were there already, equal in topic, time and content, and are there twice now; --dedupe leaves such messages out", r.Sink.Path, grouped(n))})
+			e.writeLines("warning", []string{fmt.Sprintf("%s: %s of these were there already, equal in topic, time and content, and are there twice now; --dedupe leaves such messages out", r.Sink.Path, phrase.Grouped(n))})
 		}
 	}
 	salvage = salvage && !r.DryRun
 	if salvage && (!quiet || len(damage) > 0) {
-		fmt.Fprintf(e.Err, "saved: %s\n", count(r.Sink.Messages, "message"))
+		fmt.Fprintf(e.Err, "saved: %s\n", phrase.Count(r.Sink.Messages, "message"))
 	}
 	if salvage && !quiet || len(damage) > 0 {
-		fmt.Fprintf(e.Err, "lost: %s\n", r.Lost.text())
+		word := "lost:"
+		if r.Lost != (storage.Lost{}) {
+			word = e.painted("lost")
+		}
+		fmt.Fprintf(e.Err, "%s %s\n", word, lostText(r.Lost))
 	}
 	e.writeLines("damaged", warningLines(r.Source.Path, damage))
 	e.writeLines("lost", lossLines(lost, "message"))
 	if r.Source.Messages > 0 && r.Sink.Messages == 0 && duplicatesIn(r) < r.Source.Messages {
-		fmt.Fprintf(e.Err, "%s nothing is left: none of the %s could be converted; %s is an empty recording\n", e.painted("lost"), count(r.Source.Messages, "message"), clean(r.Sink.Path))
+		fmt.Fprintf(e.Err, "%s nothing is left: none of the %s could be converted; %s is empty\n", e.painted("lost"), phrase.Count(r.Source.Messages, "message"), phrase.Clean(r.Sink.Path))
 	}
-	var notes, doubts []lossJSON
+	var notes, doubts []convert.Loss
 	for _, n := range r.Notes {
-		l := lossJSON{Code: n.Code, Topic: n.Topic, Message: n.Message, Count: n.Count}
+		l := convert.Loss{Code: n.Code, Topic: n.Topic, Message: n.Message, Count: n.Count}
 		if n.Warning {
 			doubts = append(doubts, l)
 		} else {
@@ -86,7 +82,7 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 		e.writeLines("note", noteLines(notes))
 	default:
 		e.writeLeftOut(design)
-		e.writeCodes("not carried, by design", slices.DeleteFunc(design, func(l lossJSON) bool { return l.Fields > 0 }))
+		e.writeCodes("not carried, by design", slices.DeleteFunc(design, func(l convert.Loss) bool { return l.Fields > 0 }))
 		e.writeCodes("notes", e.writeBorrowed(notes))
 	}
 }
@@ -107,10 +103,10 @@ func presentIn(r *resultJSON) (n int64) {
 	return n
 }
 
-// text returns what damage has cost: "8,150 messages, 7,699,990 bytes in 3 damaged
+// lostText returns what damage has cost: "8,150 messages, 7,699,990 bytes in 3 damaged
 // blocks, 2m22.9s".
-func (l lostJSON) text() string {
-	if l == lostOf(storage.Lost{}) {
+func lostText(l storage.Lost) string {
+	if l == (storage.Lost{}) {
 		return "nothing"
 	}
 	var messages string
@@ -118,38 +114,27 @@ func (l lostJSON) text() string {
 	case l.Uncounted && l.Messages == 0:
 		messages = "an unknown number of messages"
 	case l.Uncounted:
-		messages = "at least " + count(l.Messages, "message")
+		messages = "at least " + phrase.Count(l.Messages, "message")
 	case l.Messages == 0:
 		messages = "no message"
 	default:
-		messages = count(l.Messages, "message")
+		messages = phrase.Count(l.Messages, "message")
 	}
 	parts := []string{messages}
 	if l.Bytes > 0 {
-		parts = append(parts, count(l.Bytes, "byte"))
+		parts = append(parts, phrase.Count(l.Bytes, "byte"))
 	}
 	if l.Blocks > 0 {
-		parts[len(parts)-1] += " in " + count(l.Blocks, "damaged block")
+		parts[len(parts)-1] += " in " + phrase.Count(l.Blocks, "damaged block")
 	}
-	if ns, err := strconv.ParseInt(l.DurationNS, 10, 64); err == nil && ns > 0 {
-		parts = append(parts, durationText(ns))
+	if l.Duration > 0 {
+		parts = append(parts, durationText(l.Duration))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// join joins the losses that two readings of one recording have found, each in its
-// part.
-func (l lostJSON) join(o lostJSON) lostJSON {
-	a, _ := strconv.ParseInt(l.DurationNS, 10, 64)
-	b, _ := strconv.ParseInt(o.DurationNS, 10, 64)
-	return lostJSON{
-		Bytes: max(l.Bytes, o.Bytes), Blocks: max(l.Blocks, o.Blocks), Messages: max(l.Messages, o.Messages),
-		Uncounted: l.Uncounted || o.Uncounted, DurationNS: strconv.FormatInt(max(a, b), 10),
-	}
-}
-
 // writeCodes names the kinds of what only -v explains.
-func (e *env) writeCodes(what string, losses []lossJSON) {
+func (e *env) writeCodes(what string, losses []convert.Loss) {
 	var codes []string
 	for _, l := range losses {
 		if !slices.Contains(codes, l.Code) {
@@ -168,7 +153,7 @@ var fieldsOf = map[string][2]string{
 }
 
 // writeLeftOut tells how many fields have no place in the output, and the way out.
-func (e *env) writeLeftOut(losses []lossJSON) {
+func (e *env) writeLeftOut(losses []convert.Loss) {
 	fields, topics := map[string]int{}, map[string]map[string]bool{}
 	var codes []string
 	for _, l := range losses {
@@ -188,13 +173,13 @@ func (e *env) writeLeftOut(losses []lossJSON) {
 		if code == "ros-fields" {
 			wayOut = "--proto-types generated keeps them"
 		}
-		fmt.Fprintf(e.Err, "left out: %s in %s that %s; %s (-v lists them)\n", count(int64(fields[code]), what[0]), count(int64(len(topics[code])), "topic"), what[1], wayOut)
+		fmt.Fprintf(e.Err, "left out: %s in %s that %s; %s (-v lists them)\n", phrase.Count(int64(fields[code]), what[0]), phrase.Count(int64(len(topics[code])), "topic"), what[1], wayOut)
 	}
 }
 
 // writeBorrowed tells how many types have a standard definition for want of their own, and returns the
 // other notes.
-func (e *env) writeBorrowed(notes []lossJSON) (others []lossJSON) {
+func (e *env) writeBorrowed(notes []convert.Loss) (others []convert.Loss) {
 	types := map[string]bool{}
 	for _, n := range notes {
 		if n.Code == "definition-builtin" {
@@ -204,7 +189,7 @@ func (e *env) writeBorrowed(notes []lossJSON) (others []lossJSON) {
 		}
 	}
 	if n := len(types); n > 0 {
-		fmt.Fprintf(e.Err, "note: %s had no usable definition; the standard one was used (-v lists them)\n", count(int64(n), "type"))
+		fmt.Fprintf(e.Err, "note: %s had no usable definition; the standard one was used (-v lists them)\n", phrase.Count(int64(n), "type"))
 	}
 	return others
 }
@@ -216,13 +201,13 @@ func (e *env) writeLines(what string, lines []string) {
 			fmt.Fprintf(e.Err, "%s and %d more; --report FILE lists all\n", e.painted(what), len(lines)-i)
 			return
 		}
-		fmt.Fprintf(e.Err, "%s %s\n", e.painted(what), e.foldMessage(what, clean(l)))
+		fmt.Fprintf(e.Err, "%s %s\n", e.painted(what), e.foldMessage(what, phrase.Clean(l)))
 	}
 }
 
 // noteLines joins notes that differ only in their topic, with the number of messages if it is known.
-func noteLines(notes []lossJSON) []string {
-	var counted, others []lossJSON
+func noteLines(notes []convert.Loss) []string {
+	var counted, others []convert.Loss
 	for _, n := range notes {
 		if n.Count > 0 {
 			counted = append(counted, n)
@@ -235,7 +220,7 @@ func noteLines(notes []lossJSON) []string {
 
 // lossLines joins losses that differ only in their topic. what is the unit of their
 // counts; "" if it differs.
-func lossLines(losses []lossJSON, what string) (lines []string) {
+func lossLines(losses []convert.Loss, what string) (lines []string) {
 	type kind struct{ code, message string }
 	topics, counts, bytes := map[kind][]string{}, map[kind]int64{}, map[kind]int64{}
 	var kinds []kind
@@ -254,7 +239,7 @@ func lossLines(losses []lossJSON, what string) (lines []string) {
 			const maxNamed = 3
 			line = strings.Join(names[:min(len(names), maxNamed)], ", ")
 			if len(names) > maxNamed {
-				line += fmt.Sprintf(" and %s", count(int64(len(names)-maxNamed), "other topic"))
+				line += fmt.Sprintf(" and %s", phrase.Count(int64(len(names)-maxNamed), "other topic"))
 			}
 			line += ": "
 		}
@@ -267,27 +252,55 @@ func lossLines(losses []lossJSON, what string) (lines []string) {
 			case "metadata-record":
 				unit = "record"
 			}
-			line += count(n, unit)
+			line += phrase.Count(n, unit)
 			if bytes[k] > 0 {
-				line += ", " + count(bytes[k], "byte")
+				line += ", " + phrase.Count(bytes[k], "byte")
 			}
 			line += ": "
 		case n > 0:
-			line += "(" + count(n, "time") + ") "
+			line += "(" + phrase.Count(n, "time") + ") "
 		}
 		lines = append(lines, fmt.Sprintf("%s%s [%s]", line, k.message, k.code))
 	}
 	return lines
 }
 
-func warningLines(path string, warnings []warningJSON) (lines []string) {
+// sayDamage writes all warnings about a recording if one of them is damage, and reports whether that is so.
+func (e *env) sayDamage(path string, warnings []storage.Warning) bool {
+	damage, _ := parted(warnings)
+	if len(damage) > 0 {
+		e.writeLines("damaged", warningLines(path, warnings))
+	}
+	return len(damage) > 0
+}
+
+// missingLines reports what a run could not carry, not by design, and what is damaged in its source.
+func missingLines(source string, r *convert.Report) (lost, damaged []string) {
+	damage, _ := parted(r.Warnings)
+	losses := slices.DeleteFunc(slices.Clone(r.Losses), func(l convert.Loss) bool { return l.ByDesign })
+	return lossLines(losses, "message"), warningLines(source, damage)
+}
+
+// parted parts warnings into damage and all else.
+func parted(warnings []storage.Warning) (damage, odd []storage.Warning) {
+	for _, w := range warnings {
+		if w.Damage {
+			damage = append(damage, w)
+		} else {
+			odd = append(odd, w)
+		}
+	}
+	return damage, odd
+}
+
+func warningLines(path string, warnings []storage.Warning) (lines []string) {
 	for _, w := range warnings {
 		line := w.Message
 		if path != "" {
 			line = path + ": " + line
 		}
-		if w.Offset != nil {
-			line += fmt.Sprintf(", at byte %d", *w.Offset)
+		if w.Offset >= 0 {
+			line += fmt.Sprintf(", at byte %d", w.Offset)
 		}
 		lines = append(lines, fmt.Sprintf("%s [%s]", line, w.Code))
 	}
@@ -299,18 +312,18 @@ func inSegments(files []string) string {
 	if len(files) < 2 {
 		return ""
 	}
-	return " in " + count(int64(len(files)), "segment")
+	return " in " + phrase.Count(int64(len(files)), "segment")
 }
 
 // volumeText is what was read and written, and in which time. A running system has no size, and it sets the
 // speed: then there is no rate.
-func volumeText(r *resultJSON, elapsed time.Duration) string {
-	seconds := fmt.Sprintf(" in %.2f s", elapsed.Seconds())
+func volumeText(r *resultJSON) string {
+	seconds := fmt.Sprintf(" in %.2f s", r.Elapsed.Seconds())
 	switch {
 	case r.Sink.Size == 0:
 		return sizeText(r.Source.Size) + seconds
 	case r.Source.Size == 0:
 		return sizeText(r.Sink.Size) + seconds
 	}
-	return fmt.Sprintf("%s -> %s%s (%.0f MB/s)", sizeText(r.Source.Size), sizeText(r.Sink.Size), seconds, rate(r.Source.Size, elapsed))
+	return fmt.Sprintf("%s -> %s%s (%.0f MB/s)", sizeText(r.Source.Size), sizeText(r.Sink.Size), seconds, rate(r.Source.Size, r.Elapsed))
 }

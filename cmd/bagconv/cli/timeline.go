@@ -6,37 +6,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bagconv/bagconv/convert/recording"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/convert/check"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 )
-
-// timelineJSON is how many messages of each topic lie in equal spans of time.
-type timelineJSON struct {
-	StartNS string    `json:"start_ns"` // of the first span, since 1970
-	StepNS  string    `json:"step_ns"`  // from one to the next
-	Bins    int       `json:"bins"`
-	Counts  [][]int64 `json:"counts"` // of topics[], in their order
-
-	start, step int64
-}
-
-// timelineOf joins topics: each group has the numbers of those that make one; nil without
-// messages.
-func timelineOf[T ~uint32 | ~int](t *recording.Timeline, groups [][]T) *timelineJSON {
-	if t.Bins == 0 {
-		return nil
-	}
-	out := &timelineJSON{StartNS: *nsText(t.Start), StepNS: *nsText(t.Step), Bins: t.Bins, start: t.Start, step: t.Step}
-	for _, topics := range groups {
-		row := make([]int64, t.Bins)
-		for _, i := range topics {
-			for bin, n := range t.Counts[i] {
-				row[bin] += n
-			}
-		}
-		out.Counts = append(out.Counts, row)
-	}
-	return out
-}
 
 // densities stand for the messages of a span: none, then quarters of the most that the topic
 // has in one.
@@ -51,8 +24,8 @@ type timelineRow struct {
 
 // draw writes a drawing: a heading after key, and a line for each row, at most as wide as the
 // terminal. Two spans become one until there is room for names beside them. Pipes get none.
-func (e *env) draw(b *strings.Builder, t *timelineJSON, key, note string, rows []timelineRow) {
-	if t == nil || len(rows) == 0 || !e.OutTerminal || e.set.noTimeline {
+func (e *env) draw(b *strings.Builder, t *recording.Timeline, key, note string, rows []timelineRow) {
+	if t == nil || len(rows) == 0 || !e.OutTerminal || e.set.info.noTimeline {
 		return
 	}
 	const shortName, frame = 12, 7 // characters of a name, and around it and the drawing
@@ -60,7 +33,7 @@ func (e *env) draw(b *strings.Builder, t *timelineJSON, key, note string, rows [
 	if columns <= 0 {
 		columns = 80
 	}
-	bins, step := t.Bins, t.step
+	bins, step := t.Bins, t.Step
 	for bins+shortName+frame > columns && bins > 1 {
 		for i := range rows {
 			rows[i].halve()
@@ -69,10 +42,10 @@ func (e *env) draw(b *strings.Builder, t *timelineJSON, key, note string, rows [
 	}
 	longest := 0
 	for i := range rows {
-		rows[i].name = shortened(clean(rows[i].name), max(shortName, columns-frame-bins))
+		rows[i].name = shortened(phrase.Clean(rows[i].name), max(shortName, columns-frame-bins))
 		longest = max(longest, utf8.RuneCountInString(rows[i].name))
 	}
-	fmt.Fprintf(b, "%s%s per character, from %s%s\n", key, durationText(step), timeText(t.start), note)
+	fmt.Fprintf(b, "%s%s per character, from %s%s\n", key, durationText(step), timeText(t.Start), note)
 	for _, row := range rows {
 		fmt.Fprintf(b, "  %-*s |%s|\n", longest, row.name, row.drawn())
 	}
@@ -113,7 +86,7 @@ func shortened(name string, room int) string {
 }
 
 // drawInfo draws all topics of a recording.
-func (e *env) drawInfo(b *strings.Builder, in *infoJSON) {
+func (e *env) drawInfo(b *strings.Builder, in *recording.Description) {
 	var rows []timelineRow
 	for i := range in.Topics {
 		if in.Timeline != nil {
@@ -124,17 +97,17 @@ func (e *env) drawInfo(b *strings.Builder, in *infoJSON) {
 }
 
 // drawFindings draws the topics that have findings at a time, and marks these.
-func (e *env) drawFindings(b *strings.Builder, out *checkJSON, line *recording.Timeline) {
+func (e *env) drawFindings(b *strings.Builder, out *check.Result) {
 	var rows []timelineRow
 	for i := range out.Topics {
 		var marks []bool
 		for _, f := range out.Findings {
-			if f.TimeNS == nil || f.Topic != out.Topics[i].Name {
+			if f.Time == nil || f.Topic != out.Topics[i].Name {
 				continue
 			}
-			if bin, ok := line.At(nsOf(*f.TimeNS)); ok {
+			if bin, ok := out.Timeline.At(*f.Time); ok {
 				if marks == nil {
-					marks = make([]bool, line.Bins)
+					marks = make([]bool, out.Timeline.Bins)
 				}
 				marks[bin] = true
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -69,7 +70,7 @@ func TestFindingsOnTimeline(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	}
-	var out checkJSON
+	var out struct{ Timeline *recording.Timeline }
 	if err := json.Unmarshal([]byte(show(false, "--json")), &out); err != nil {
 		t.Fatal(err)
 	}

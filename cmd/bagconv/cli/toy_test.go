@@ -9,12 +9,13 @@ import (
 
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/testdata/external/toy"
 )
 
 // TestToy: a format that is registered goes through every command, and nothing else
 // knows it: its options, endings, encoding, attachments and files are asked of it.
 func TestToy(t *testing.T) {
-	registry := storage.NewRegistry(append(all.Registry().Formats(), toy)...)
+	registry := storage.NewRegistry(append(all.Registry().Formats(), toy.Format)...)
 	demo, err := os.ReadFile("../../../testdata/demo.bag")
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +25,7 @@ func TestToy(t *testing.T) {
 	if err := os.WriteFile(bag, demo, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	w, err := createToy(context.Background(), "own.toy", storage.WriteOptions{})
+	w, err := toy.Format.Create(context.Background(), "own.toy", storage.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,11 +58,11 @@ func TestToy(t *testing.T) {
 		{"list attachments a.toy", 0, []string{"cal.yaml", "application/yaml"}},
 		{"list attachments a.toy --extract out", 0, []string{"extracted into out"}},
 		{"a.toy a.mcap --verify content", 0, nil},
-		{"verify a.toy a.mcap --level counts", 0, []string{"1 attachment"}},
+		{"verify a.toy a.mcap --compare counts", 0, []string{"1 attachment"}},
 		{"own.toy copy.toy --verify bytes --mood wild", 0, []string{"10 messages"}},
 		{"own.toy own.mcap --encoding keep --verify content", 0, nil},
 		{"own.mcap again.toy", 0, nil},
-		{"verify own.toy again.toy --level bytes --exact all", 0, []string{"equal in bytes"}},
+		{"verify own.toy again.toy --compare bytes --exact all", 0, []string{"equal in bytes"}},
 		// other formats have no place for its encoding, and the report names the loss
 		{"own.toy lost.bag", 3, []string{"lost: /own", "topic-dropped"}},
 		{"own.toy a.bag --mood wild", 2, []string{"--mood: a bag has no such option"}},
@@ -83,8 +84,8 @@ func TestToy(t *testing.T) {
 		{"--force " + bag + " own.toy", 1, []string{"own.toy.notes"}}, // what lies beside it would be taken for a part
 		// what the program prints about its formats
 		{"formats", 0, []string{"toy       toy recording: read and written", "a name in .toy", "attachments, metadata records"}},
-		{"help convert", 0, []string{"--mood VALUE", "calm (default) or wild (toy): how it feels", "toy recording (toy)", "or toy; overrides"}},
-		{"help", 0, []string{"  toy        toy recording\n"}},
+		{"convert --help", 0, []string{"--mood VALUE", "calm (default) or wild (toy): how it feels", "toy recording (toy)", "; overrides the ending"}},
+		{"formats", 0, []string{"toy       toy recording"}},
 		{"man", 0, []string{`\-\-mood VALUE`, "toy recording"}},
 		{"__complete -- own.toy x.toy --mood .", 0, []string{"calm\n", "wild\n"}},
 		{"__complete -- own.toy --to .", 0, []string{"toy\n"}},

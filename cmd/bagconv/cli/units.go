@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 )
 
 // sizeText writes a size with three digits or more: "91.8 MB".
@@ -27,22 +29,9 @@ func sizeText(n int64) string {
 // sizeAndBytes writes "91.8 MB (91,800,123 bytes)".
 func sizeAndBytes(n int64) string {
 	if text := sizeText(n); !strings.HasSuffix(text, "bytes") {
-		return text + " (" + grouped(n) + " bytes)"
+		return text + " (" + phrase.Grouped(n) + " bytes)"
 	}
 	return sizeText(n)
-}
-
-// grouped writes a number with a comma after each three digits.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	first := 0
-	if n < 0 {
-		first = 1
-	}
-	for i := len(s) - 3; i > first; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // durationText writes a duration in ns: "45.55s", "3m05.2s", "1h02m03s".
@@ -66,14 +55,6 @@ func durationText(ns int64) string {
 // A span is the time from one time to another, in ns: one of 292 years is no
 // int64 any more. The bounds of an index that contradicts itself may be reversed.
 type span struct{ start, end int64 }
-
-// ns writes the number of ns.
-func (s span) ns() string {
-	if s.end < s.start {
-		return strconv.FormatInt(s.end-s.start, 10)
-	}
-	return strconv.FormatUint(uint64(s.end)-uint64(s.start), 10)
-}
 
 // text writes the duration as durationText does.
 func (s span) text() string {
@@ -108,4 +89,20 @@ func rate(bytes int64, d time.Duration) float64 {
 func splitPath(path string) (dir, base string) {
 	path = filepath.Clean(path)
 	return filepath.Dir(path), filepath.Base(path)
+}
+
+// some returns a list that JSON shows as one also when it is empty.
+func some[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
 }

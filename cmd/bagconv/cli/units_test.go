@@ -3,16 +3,16 @@ package cli
 import (
 	"bytes"
 	"math"
-	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
 func testEnv() (*env, *bytes.Buffer, *bytes.Buffer) {
 	var out, errOut bytes.Buffer
-	return &env{Stdio: Stdio{Out: &out, Err: &errOut}, formats: storage.NewRegistry(fake), fs: iox.OS}, &out, &errOut
+	return &env{Stdio: Stdio{Out: &out, Err: &errOut}, formats: withExports(storage.NewRegistry(fake)), fs: iox.OS}, &out, &errOut
 }
 
 func TestUnits(t *testing.T) {
@@ -51,7 +51,7 @@ func TestUnits(t *testing.T) {
 		}
 	}
 	for in, want := range map[int64]string{1: "1", 999: "999", 1000: "1,000", 1234567: "1,234,567", -123456: "-123,456"} {
-		if got := grouped(in); got != want {
+		if got := phrase.Grouped(in); got != want {
 			t.Errorf("%d: %s", in, got)
 		}
 	}
@@ -62,7 +62,7 @@ func TestClean(t *testing.T) {
 		"/imu": "/imu", "/gr\u00fc\u00df": "/gr\u00fc\u00df", "a\x1b[31mb": `a\x1b[31mb`, "a\nb": `a\x0ab`, "\u009b": `\x9b`, "a\xffb": `a\xffb`, "\ufffd": "\ufffd",
 		"/a\u202eb": `/a\u202eb`, "\u2066": `\u2066`, "\u2028": `\u2028`, "\ufeff": `\ufeff`, "\u00ad": `\xad`, "\U000e0001": `\ue0001`,
 	} {
-		if got := clean(in); got != want {
+		if got := phrase.Clean(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
@@ -79,27 +79,18 @@ func TestForReader(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	words := []string{"convert", "info", "topics", "schema"}
-	for in, want := range map[string]string{"inof": "info", "topic": "topics", "convrt": "convert", "zzzzzz": "", strings.Repeat("x", 1000): ""} {
-		if got := nearest(in, words); got != want {
-			t.Errorf("%s: %q, want %q", in, got, want)
-		}
-	}
-}
-
 // TestSpan: the longest span of all is one, and not -1 ns.
 func TestSpan(t *testing.T) {
-	for s, want := range map[span][2]string{
-		{0, 45_550_000_000}:                {"45550000000", "45.55s"},
-		{math.MinInt64, math.MaxInt64}:     {"18446744073709551615", "5124095h34m33s"},
-		{-1, math.MaxInt64}:                {"9223372036854775808", "2562047h47m16s"},
-		{math.MaxInt64, math.MaxInt64}:     {"0", "0s"},
-		{2_000_000_000, 1_000_000_000}:     {"-1000000000", "-1s"},
-		{math.MinInt64, math.MinInt64 + 1}: {"1", "0s"},
+	for s, want := range map[span]string{
+		{0, 45_550_000_000}:                "45.55s",
+		{math.MinInt64, math.MaxInt64}:     "5124095h34m33s",
+		{-1, math.MaxInt64}:                "2562047h47m16s",
+		{math.MaxInt64, math.MaxInt64}:     "0s",
+		{2_000_000_000, 1_000_000_000}:     "-1s",
+		{math.MinInt64, math.MinInt64 + 1}: "0s",
 	} {
-		if s.ns() != want[0] || s.text() != want[1] {
-			t.Errorf("%v: %s, %s; want %v", s, s.ns(), s.text(), want)
+		if s.text() != want {
+			t.Errorf("%v: %s, want %s", s, s.text(), want)
 		}
 	}
 }

@@ -7,164 +7,170 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert/verify"
-	"github.com/bagconv/bagconv/storage"
 )
 
 // verify compares two recordings.
-func (e *env) verify(c *cli.Context) error {
-	job, err := e.verifyJob(c)
+func (e *env) verify(ctx context.Context) error {
+	job, err := e.verifyJob(ctx)
 	if err != nil {
 		return err
 	}
 	show := e.newProgress()
 	job.Progress = show.update
-	res, err := verify.Run(c.Context, *job)
+	res, err := verify.Run(ctx, *job)
 	show.stop()
-	err = explainVerify(err)
 	if err != nil && (!e.set.json || errors.Is(err, context.Canceled)) {
 		return err
 	}
-	out := verifyOf(job, res, err)
+	out := verifyJSON{schemaVersion, "", res}
+	if err != nil {
+		out.Error, out.Result = explain(err), verify.NewResult(job)
+	}
 	switch {
 	case e.set.json:
 		if writeErr := writeJSON(e.Out, out); writeErr != nil {
 			return writeErr
 		}
 	case !out.Equal || !e.set.quiet:
-		if err := writeVerify(e.Out, out); err != nil {
+		if err := writeVerify(e.Out, res); err != nil {
 			return err
 		}
 	}
 	if err != nil {
 		return err
 	}
-	for i, end := range []*verifyEnd{&out.A, &out.B} {
-		e.writeLines("damaged", damageLines(end))
-		if res != nil {
-			side := []*verify.End{&res.A, &res.B}[i]
-			odd := slices.DeleteFunc(slices.Clone(side.Warnings), func(w storage.Warning) bool { return w.Damage })
-			e.writeLines("warning", warningLines(end.Path, warningsJSON(slices.Concat(odd, side.Doubts))))
-		}
+	for _, end := range []*verify.End{&res.A, &res.B} {
+		damage, odd := parted(end.Warnings)
+		e.writeLines("damaged", warningLines(end.Path, damage))
+		e.writeLines("warning", warningLines(end.Path, odd))
 	}
 	return outcome{findings: !out.Equal, lossy: out.A.Damaged || out.B.Damaged}.end()
 }
 
-// damageLines reports what is damaged of a side.
-func damageLines(end *verifyEnd) []string {
-	damage := slices.DeleteFunc(slices.Clone(end.Warnings), func(w warningJSON) bool { return !w.Damage })
-	return warningLines(end.Path, damage)
-}
-
-// explainVerify adds the next step to errors about a selection.
-func explainVerify(err error) error {
-	var s *verify.SelectionError
-	if !errors.As(err, &s) {
-		return err
-	}
-	return explainSelection(s.Path, s.Err)
-}
-
 // verifyJob takes the flags.
-func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
-	args := c.Args().Slice()
+func (e *env) verifyJob(ctx context.Context) (*verify.Job, error) {
+	args := e.words
 	switch {
 	case len(args) == 0:
-		return nil, usage("type: bagconv verify A B", "no recordings given")
+		return nil, flags.Usage("type: bagconv verify A B", "no recordings given")
 	case len(args) == 1:
-		return nil, usage(fmt.Sprintf("type: bagconv verify %s B", clean(args[0])), "only one recording given; verify compares two")
+		return nil, flags.Usage(fmt.Sprintf("type: bagconv verify %s B", phrase.Clean(args[0])), "only one recording given; verify compares two")
 	case len(args) > 2:
-		return nil, usage("compare them two by two", "verify compares two recordings, not %d", len(args))
+		return nil, flags.Usage("compare them two by two", "verify compares two recordings, not %d", len(args))
 	}
-	job, flags := e.set.verify, &e.set.job
-	job.Read.FS = e.files()
-	job.Definitions, job.Target, job.Distro, job.Frames, job.Threads = flags.Definitions, flags.Target, flags.Distro, flags.Frames, flags.Threads
-	job.A.Select, job.A.Edit = flags.Select, flags.Edit
+	job, set := e.set.verify.job, &e.set.job
+	job.Target, job.Frames, job.Threads = set.Target, set.Frames, set.Threads
+	job.A.Select, job.A.Edit = set.Select, set.Edit
 	for _, code := range job.Exact {
 		if slices.Contains(job.Ignore, code) {
-			return nil, usage("omit one of them", "--ignore and --exact both name %s", code)
+			return nil, flags.Usage("omit one of them", "--ignore and --exact both name %s", code)
 		}
 	}
 	var err error
-	if job.A.Edit, err = comparableEdit(job.A.Edit, "--level", job.Level); err != nil {
+	if job.A.Edit, err = comparableEdit(job.A.Edit, "--compare", job.Level); err != nil {
 		return nil, err
 	}
-	if e.set.both {
+	if e.set.verify.both {
 		if job.A.Select.All() {
-			return nil, usage("add for example --topic /imu", "--both needs a selection, which it applies to B, too")
+			return nil, flags.Usage("add for example --topic /imu", "--both needs a selection, which it applies to B, too")
 		}
 		job.B.Select, job.B.Edit.Latch = job.A.Select, job.A.Edit.Latch
 	}
 	for i, side := range []*verify.Side{&job.A, &job.B} {
-		side.Path = args[i]
-		if side.Format, err = e.detect(args[i]); err != nil {
+		if side.Ref, err = e.refOf(args[i]); err != nil {
 			return nil, err
 		}
 	}
 	return &job, nil
 }
 
-// comparableEdit returns the edit as verify can do it: --restamp log changes messages,
-// but not how many there are and when.
-func comparableEdit(edit selection.Edit, flag string, level verify.Level) (selection.Edit, error) {
-	if edit.Restamp == selection.RestampLog {
-		if level != verify.Counts {
-			return edit, usage(flag+" counts is possible", "--restamp log changes messages, which %s %s compares", flag, level)
-		}
-		edit.Restamp = selection.RestampNone
+// verifyCommand is the command verify.
+func (e *env) verifyCommand() flags.Command {
+	return flags.Command{
+		Name: "verify", Part: lookPart, Aliases: []string{"diff"}, Call: "verify A B", Summary: "compare two recordings",
+		About: `Compares two recordings. They are equal if they have the same topics, each with the
+same messages at the same times in the same order, and the same attachments and
+metadata records. They may have different formats: ROS 1 serialization, CDR and
+protobuf of the same values are equal, and so are types that convert maps to
+each other. For each topic that differs, the first difference is shown: number
+of the message (from 0), log time, field, and both values. Nothing is written.
+verify does not read messages with the code that convert uses to write them.`,
+		Note: `Never compared: quality of service, latching, callerid, the number of
+publishers, constants and defaults in definitions, metadata, and the order of
+messages of different topics. An md5sum or type hash must match its definition.
+Errors in the rules for Apollo's types are not found, because verify shares
+these rules with convert. docs/content-hash.md lists everything that verify
+cannot find.
+
+Flags that select and change apply to A: A is compared as a conversion with the
+same flags would write it. So you can check that B is a certain part of A, or A
+with other names. All of B is compared. --restamp log changes messages, and needs
+--compare counts.
+
+docs/content-hash.md defines the content hash, so that others can compute it.`,
+		Examples: []string{
+			"bagconv verify drive{file} drive_ros2/",
+			"bagconv verify drive{other} drive{file} --exact types,fields",
+			"bagconv verify drive{file} cut{other} -S 10 -u 60 -x '/camera/*' --prefix /car",
+			"bagconv verify a{file} b{file} -t /imu --both",
+			"bagconv verify a{file} b{file} --compare bytes --json | jq .topics",
+		},
+		Exits: flags.Exits{
+			0:   "equal, except for differences by design, which are named",
+			1:   "a recording cannot be read, or has no such topic, type or time",
+			3:   "equal as far as both can be read; one of them is damaged",
+			4:   "different, damaged or not",
+			130: "interrupted",
+		},
+		Run: e.verify,
 	}
-	return edit, nil
 }
 
-// A differsError is the error of an output that differs from its input. Its exit status
-// is 4.
-type differsError struct{ path, what string }
-
-func (e *differsError) Error() string {
-	return fmt.Sprintf("%s: the output differs from the input and was removed: %s", clean(e.path), e.what)
-}
-
-// verifyOutput makes a conversion read its output back before it gets its name,
-// when --verify asks for it. proof, if it is not nil, gets what was compared if it is equal.
-func (e *env) verifyOutput(ctx context.Context, job *convert.Job, proof func(*verify.Result)) error {
-	level, ok := verify.ParseLevel(e.set.verified)
-	if !ok {
-		return nil
-	}
-	edit, err := comparableEdit(job.Edit, "--verify", level)
-	if err != nil {
-		return err
-	}
-	job.Verify = func(path string, refused []convert.Extra) error {
-		res, err := verify.Run(ctx, verify.Job{
-			A:      verify.Side{Path: job.Source, Format: job.SourceFormat, Select: job.Select, Edit: edit, Attach: job.Attach},
-			B:      verify.Side{Path: path, Format: job.SinkFormat},
-			Level:  level,
-			Ignore: []verify.Code{verify.Unconvertible}, Refused: refused, // the report of the conversion has them
-			Definitions: job.Definitions, Target: job.Target, Distro: job.Distro, Frames: job.Frames, Read: job.Read, Threads: job.Threads,
-		})
-		if err != nil {
-			return fmt.Errorf("reading the output back: %w", err)
-		}
-		switch {
-		case res.Equal && !res.B.Damaged:
-			if proof != nil {
-				proof(res)
+// verifyFlags returns the flags of verify.
+func (s *settings) verifyFlags() []flags.Flag {
+	parse := func(p *[]verify.Code) func(*flags.Flag) error {
+		return func(f *flags.Flag) (err error) {
+			if *p, err = verify.ParseCodes(f.String()); err != nil {
+				return flags.Usage("it has words of: "+strings.Join(codes(), ", "), "--%s: %v", f.Name, err)
 			}
 			return nil
-		case res.Equal:
-			return &differsError{job.Sink, "it cannot be read completely: " + strings.Join(damageLines(&verifyOf(nil, res, nil).B), "; ")}
 		}
-		const maxNamed = 3
-		lines := differenceLines(verifyOf(nil, res, nil))
-		if n := len(lines); n > maxNamed {
-			lines = append(lines[:maxNamed], "and "+count(int64(n-maxNamed), "other difference"))
-		}
-		return &differsError{job.Sink, strings.Join(lines, "; ")}
 	}
-	return nil
+	return append(flags.AllIn(readGroup, "verify",
+		flags.Flag{Name: "both", Kind: flags.OnOff, Set: flags.Put(&s.verify.both),
+			Help: "apply the selection to B, too, with B's own topics and times: /imu of both, the first minute of both"},
+		flags.Flag{Name: "compare", Old: []string{"level"}, Kind: flags.OneWord, Values: flags.Words(verify.Levels()...), Default: verify.Content.String(), Set: flags.Nth(&s.verify.job.Level, verify.Content, verify.Counts, verify.Bytes),
+			Help: "what to compare. content (default): all fields of all messages; counts: only number, first and last time of messages; bytes: messages byte by byte, if they have the same encoding"},
+		flags.Flag{Name: "ignore", Arg: "WORDS", Kind: flags.SomeWords, Values: flags.Words(codes()...), Set: parse(&s.verify.job.Ignore),
+			Help: "differences that do not count, separated by commas: header-seq, extras (all attachments and metadata records), or unconvertible (topics, messages and unknown fields that a conversion leaves out and reports)"},
+		flags.Flag{Name: "exact", Arg: "WORDS", Kind: flags.SomeWords, Values: append(exactCodes, flags.Words("all")...), Set: parse(&s.verify.job.Exact),
+			Help: "differences by design that count as differences, or all:"},
+	), s.jsonFlag().In(readGroup, "print JSON, with the content hash of each topic", "verify"))
+}
+
+// codes lists the words that --ignore and --exact take.
+func codes() (names []string) {
+	for _, c := range verify.Codes() {
+		names = append(names, string(c))
+	}
+	return names
+}
+
+// exactCodes are the words of --exact: what they demand.
+var exactCodes = []flags.Word{
+	{Value: string(verify.HeaderSeq), About: "Header.seq, if one side has none"},
+	{Value: string(verify.Types), About: "types that a conversion maps to each other"},
+	{Value: string(verify.Fields), About: "fields that the other type has no place for"},
+	{Value: string(verify.Presence), About: "whether protobuf fields with the default value are set"},
+	{Value: string(verify.PublishTime), About: "publish times"},
+	{Value: string(verify.Encoding), About: "bytes without meaning, such as padding"},
+	{Value: string(verify.Times), About: "the same time in other seconds and nanoseconds"},
+	{Value: string(verify.Renamed), About: "a second topic of the same name that was renamed"},
+	{Value: string(verify.EmptyTopics), About: "topics without messages"},
+	{Value: string(verify.Definitions), About: "messages without a definition on one side"},
+	{Value: string(verify.Extras), About: "attachments and metadata records for which the other format has no place"},
+	{Value: string(verify.Flaws), About: "flaws of A that other readers refuse; those of B always count"},
 }

@@ -1,11 +1,12 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 
-	"github.com/urfave/cli/v2"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 )
 
 // release is the version of a build that scripts/release makes: the linker sets
@@ -38,9 +39,9 @@ func buildVersion() (version, revision string) {
 }
 
 // version reports which build this is.
-func (e *env) version(c *cli.Context) error {
-	if c.NArg() > 0 {
-		return usage("type: bagconv version", "version takes no file")
+func (e *env) version(ctx context.Context) error {
+	if len(e.words) > 0 {
+		return flags.Usage("type: bagconv version", "version takes no file")
 	}
 	version, revision := buildVersion()
 	if revision != "" {
@@ -48,4 +49,20 @@ func (e *env) version(c *cli.Context) error {
 	}
 	_, err := fmt.Fprintf(e.Out, "bagconv %s%s %s %s/%s\n", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
+}
+
+// versionCommand is the command version.
+func (e *env) versionCommand() flags.Command {
+	return flags.Command{
+		Name: "version", Call: "version", Summary: "print version and platform of this build",
+		About: `Prints the version of this build, the version of Go that built it, and the
+platform.`,
+		Examples: []string{
+			"bagconv version",
+			"bagconv --version",
+		},
+		Exits:    flags.Exits{0: "done"},
+		Operands: []flags.Flag{{}},
+		Run:      e.version,
+	}
 }

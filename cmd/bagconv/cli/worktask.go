@@ -1,18 +1,25 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/batch"
-	"github.com/bagconv/bagconv/convert/recipe"
-	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/internal/convert/batch"
+	"github.com/bagconv/bagconv/internal/convert/recipe"
+	"github.com/bagconv/bagconv/internal/convert/tasks"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/ordered"
@@ -25,36 +32,22 @@ func (w *worker) line(line []byte) error {
 	}
 	t, err := tasks.ParseTask(line)
 	var r *tasks.Result
-	w.metrics.begin()
 	if err == nil {
 		r, err = w.do(t)
 	}
 	if r == nil && w.ctx.Err() != nil {
-		w.metrics.end("", 0, 0, 0)
 		return nil
 	}
 	if r == nil {
 		r = failedResult(t, err)
 	}
-	w.metrics.endResult(r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.sum.losses = w.sum.losses || r.Status == batch.StatusLossy
-	switch {
-	case r.Status == batch.StatusFailed && r.Transient:
-		w.sum.transient++
-	case r.Status == batch.StatusFailed:
-		w.sum.failed++
-	case r.Skipped:
-		w.sum.skipped++
-	case r.Status == batch.StatusLossy:
-		w.sum.lossy++
-	default:
-		w.sum.ok++
-	}
+	w.losses = w.losses || r.Status == batch.StatusLossy
+	w.tally.Add(r.Fate(), &r.Entry)
 	if r.Status == batch.StatusFailed {
 		text := r.Error
-		if source := clean(r.Input); !strings.Contains(text, source) {
+		if source := phrase.Clean(r.Input); !strings.Contains(text, source) {
 			text = source + ": " + text
 		}
 		w.writeLines("failed", []string{text})
@@ -70,7 +63,7 @@ func failedResult(t *tasks.Task, err error) *tasks.Result {
 		t = &tasks.Task{}
 	}
 	if t.Source != "" && errors.Is(err, syscall.ENOSPC) { // it may be about a receipt, whose name tells nobody anything
-		err = &failure{path: t.Source, what: "no space left in " + clean(t.OutputDir), hint: "make room there, then run the task again", err: err}
+		err = &failure{path: t.Source, what: "no space left in " + phrase.Clean(t.OutputDir), hint: "make room there, then run the task again", err: err}
 	}
 	r := t.Pending()
 	r.SourceFormat, r.Size, r.ModTime = t.SourceFormat, t.Size, t.ModTime
@@ -157,7 +150,7 @@ func (w *worker) convert(b *batchRun, item *batchItem, try int) (*tasks.Result, 
 	}
 	run := *b
 	if run.guard == nil {
-		run.guard = guard.New(w.fs, w.fs, w.formats.Formats()...)
+		run.guard = guard.New(w.fs, w.fs, w.formats.Known()...)
 		if item.Format != nil {
 			run.guard.Keep(item.Format, item.Path)
 		}
@@ -259,7 +252,7 @@ func (w *worker) readRecipe(t *tasks.Task) (*batchRun, error) {
 	if err := e.follow(w.ctx, "plan", &t.Recipe); err != nil {
 		return nil, err
 	}
-	sink, err := e.sinkFormat(t.Recipe.Format, "x", e.command.text)
+	sink, err := e.sinkFormat(t.Recipe.Format, "x", e.command.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -288,4 +281,118 @@ func (b *batchRun) input(t *tasks.Task) *batch.Input {
 		in.Err = &failure{path: t.Source, what: "it has changed since the plan was made", hint: "make a new plan"}
 	}
 	return in
+}
+
+// convertOne converts one input. The entry is nil when it was interrupted; err
+// is why it failed.
+func (b *batchRun) convertOne(ctx context.Context, item *batchItem, made *folders) (e *batch.Entry, err error) {
+	began, output, part := time.Now(), item.task.Output, item.task.Range
+	e = &batch.Entry{
+		SchemaVersion: batch.SchemaVersion, Input: inputName(item.Input), Size: item.Size, ModTime: item.ModTime, Output: output, Format: b.job.SinkFormat.Name,
+		OutputFiles: []string{}, Options: append([]string{}, b.options...), LossCodes: []string{}, ByDesign: []string{}, DamageCodes: []string{},
+	}
+	if item.Format != nil {
+		e.SourceFormat = item.Format.Name
+	}
+	job := *b.job
+	job.Source, job.SourceFormat, job.Sink, job.Extras = item.Path, item.Format, output, b.extrasOf(output)
+	job.Write.Overwrite = job.Write.Overwrite || item.replace
+	meter := b.meter.Part()
+	base := iox.Metered(b.fs, meter)
+	job.Read.FS = base
+	if b.set.verified != "" {
+		base = iox.ReadBack(base)
+	}
+	job.Write.FS = b.guard.Writer(base, job.Write.Overwrite)
+	job.Progress = item.update
+	if part != nil {
+		b.narrow(&job, part)
+	}
+	report := convert.NewReport(convert.End{}, convert.End{})
+	err = item.Err
+	if err == nil && b.set.batch.checksum {
+		e.SHA256, err = item.Hash(ctx)
+	}
+	if err == nil {
+		err = b.prepare(ctx, &job, made, e)
+	}
+	if err == nil {
+		report, err = convert.Run(ctx, job)
+	}
+	if part != nil && errors.Is(err, convert.ErrNothing) {
+		err = nil // no message of the topics is in this part
+	}
+	result := resultOf(report, b.explainRun(ctx, &job, err))
+	if result.Status == "interrupted" {
+		return nil, err
+	}
+	e.Status, e.Error = result.Status, result.Error
+	fillEntry(e, result)
+	e.Verified = b.set.verified
+	e.DurationNS, e.IO = strconv.FormatInt(int64(time.Since(began)), 10), meter.Counts()
+	return e, err
+}
+
+// A worker does tasks. It may be used from several goroutines.
+type worker struct {
+	*env
+	ctx   context.Context
+	store tasks.Store
+	made  folders
+	jobs  int
+
+	manifest string // of the batch whose worker it is; "": receipts stay
+
+	mu   sync.Mutex
+	runs map[string]*preparedRun // by flags
+
+	tally  tasks.Tally
+	losses bool // of some that are done, before too
+}
+
+// prepare makes the place of an output free. Its content hashes go into e when it was verified.
+func (b *batchRun) prepare(ctx context.Context, job *convert.Job, made *folders, e *batch.Entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := b.verifyOutput(ctx, job, func(res *verify.Result) { e.Content = digestsOf(res) }); err != nil {
+		return err
+	}
+	if err := b.checkOutput(job); err != nil {
+		return err
+	}
+	for _, path := range []string{job.Sink, job.Extras} {
+		if path == "" {
+			continue
+		}
+		if err := made.make(filepath.Dir(path)); err != nil {
+			return explainFolder(err)
+		}
+	}
+	return nil
+}
+
+// fillEntry fills an entry of the manifest from the report of a conversion.
+func fillEntry(e *batch.Entry, r *resultJSON) {
+	for _, l := range r.Losses {
+		if l.ByDesign {
+			e.ByDesign = tasks.Union(e.ByDesign, l.Code)
+			continue
+		}
+		e.LossCodes = tasks.Union(e.LossCodes, l.Code)
+		e.Lost.Messages += l.Count
+	}
+	for _, w := range r.Warnings {
+		if w.Damage {
+			e.DamageCodes = tasks.Union(e.DamageCodes, w.Code)
+		}
+	}
+	e.Lost = batch.Lost{Messages: e.Lost.Messages + r.Lost.Messages, Bytes: r.Lost.Bytes, Blocks: r.Lost.Blocks, Uncounted: r.Lost.Uncounted}
+	e.Topics = len(r.Topics)
+	for _, t := range r.Topics {
+		e.Read += t.Read
+	}
+	if r.Error == "" {
+		e.Written, e.OutputSize, e.OutputFiles = r.Sink.Messages, r.Sink.Size, r.Sink.Files
+	}
 }

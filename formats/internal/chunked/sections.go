@@ -38,7 +38,7 @@ func GoesOn(next, size int64) string {
 // PartSection describes a file of a recording: kind is what the format calls it.
 func PartSection(path, kind string, size, messages, start, end int64) storage.Section {
 	s := storage.NewSection(path, kind, 0, size)
-	if s.Messages = messages; messages > 0 {
+	if s.Messages = storage.Known(messages); messages > 0 {
 		s.Span(start, end)
 	}
 	return s

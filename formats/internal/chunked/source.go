@@ -42,6 +42,13 @@ func (s *Source) OnDisk() int64 { return cmp.Or(s.Packed, s.Size) }
 // Window returns one on the file.
 func (s *Source) Window() Window { return NewWindow(s.File, s.Size) }
 
+// Place notes that the Buf of a batch is what the file has from an offset on.
+func (s *Source) Place(b *storage.Batch, at int64) {
+	if s.Packed == 0 {
+		b.File, b.At = s.Path, at
+	}
+}
+
 // Fail returns an error about a place in the file; at is -1 if it has none.
 func (s *Source) Fail(at int64, what string, err error) *storage.Error {
 	return &storage.Error{Format: s.Format, Path: s.Path, Offset: at, What: what, Err: err}
@@ -66,7 +73,7 @@ func (s *Source) WarnLost(lost storage.Lost, code string, at int64, damage bool,
 	if damage && s.Strict {
 		return s.Fail(at, message, storage.ErrCorrupt)
 	}
-	s.warnings.Add("", storage.Warning{Code: code, Message: message, Offset: at, Damage: damage}, lost)
+	s.warnings.Add("", storage.Warning{Code: code, Message: message, Offset: storage.Known(at), Damage: damage}, lost)
 	return nil
 }
 

@@ -37,7 +37,7 @@ func (m *Metadata) encodeWhole(t testing.TB, outer bool) string {
 
 // oddTexts are what YAML writes in all its styles.
 var oddTexts = []string{"", "/a", "~", "1", "1e3", "true", "- x", "a: b", " lead", "trail ", "a\nb", "\n\na\n\n b\n", "a\rb", "a\u2028b", "a\u0085\u0085b", "'", "\"", "# no", "\t",
-	"\x00", "\xff\xfe", strings.Repeat("\xff", 300), strings.Repeat("word ", 60), strings.Repeat("y", 300), "&a", "*a", "!!x", "é\u00a0", "%", "|", "> x\n", "\ufeff", "? x"}
+	"\x00", "\xff\xfe", strings.Repeat("\xff", 300), strings.Repeat("word ", 60), strings.Repeat("y", 300), strings.Repeat("y", 128) + "_", "&a", "*a", "!!x", "é\u00a0", "%", "|", "> x\n", "\ufeff", "? x"}
 
 // TestMetadataPieces: the text in pieces is that of one document, byte for byte, in all
 // profiles.

@@ -76,9 +76,13 @@ func (b *yamlText) text(key, value string) {
 	b.node(pair(key, textNode(value)))
 }
 
+// longestKey is how many bytes a key has at most that stands before its value on one line, as libyaml writes it; longer
+// ones begin with "? ".
+const longestKey = 128
+
 // quoted writes a key with a string that is always in quotes.
 func (b *yamlText) quoted(key, value string) {
-	if plain(key) && printable(value) {
+	if plain(key) && len(key) <= longestKey && printable(value) {
 		b.line(key, ": ", strconv.Quote(value))
 		return
 	}

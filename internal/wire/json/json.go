@@ -258,7 +258,13 @@ func (t *Text) Elements(pos int, f func(at int) error) error {
 }
 
 // String returns the string at pos in UTF-8. A half of a surrogate pair, and bytes that are not UTF-8, are U+FFFD.
-func (t *Text) String(pos int) []byte {
+func (t *Text) String(pos int) []byte { return t.unquoted(pos, false) }
+
+// Escaped is String, but that a low half of a surrogate pair from \udc80 to \udcff that stands alone is the byte 80 to ff:
+// so Python (surrogateescape) and package render write bytes that are not UTF-8.
+func (t *Text) Escaped(pos int) []byte { return t.unquoted(pos, true) }
+
+func (t *Text) unquoted(pos int, escapes bool) []byte {
 	p := t.src[pos+1 : t.end(pos)-1]
 	if bytes.IndexByte(p, '\\') < 0 && utf8.Valid(p) {
 		return p
@@ -273,6 +279,10 @@ func (t *Text) String(pos int) []byte {
 		case p[i+1] == 'u':
 			c := unit(p[i:])
 			i += 6
+			if escapes && c >= 0xdc80 && c <= 0xdcff {
+				out = append(out, byte(c))
+				continue
+			}
 			if utf16.IsSurrogate(c) {
 				pair := rune(utf8.RuneError)
 				if i+6 <= len(p) && p[i] == '\\' && p[i+1] == 'u' {

@@ -55,6 +55,20 @@ func (w *Writer) U64(v uint64) {
 	w.Buf = binary.LittleEndian.AppendUint64(w.Buf, v)
 }
 
+// Number writes the bits of a number of 1, 2, 4 or 8 bytes.
+func (w *Writer) Number(size int, bits uint64) {
+	switch size {
+	case 1:
+		w.U8(uint8(bits))
+	case 2:
+		w.U16(uint16(bits))
+	case 4:
+		w.U32(uint32(bits))
+	default:
+		w.U64(bits)
+	}
+}
+
 // F32 appends a float32.
 func (w *Writer) F32(v float32) { w.U32(math.Float32bits(v)) }
 

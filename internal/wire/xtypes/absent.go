@@ -4,13 +4,15 @@ import (
 	"encoding/binary"
 	"unicode/utf16"
 
+	"github.com/bagconv/bagconv/internal/schema/literal"
+
 	"github.com/bagconv/bagconv/schema"
 )
 
 // absent writes a field that the message does not have: its default, or else zero, or a list
 // without values. The fields of a struct have their own defaults.
 func (w *walk) absent(t schema.Type, text string) {
-	values, err := schema.Literals(t, text)
+	values, err := literal.Parse(t, text)
 	if text == "" || err != nil {
 		values = nil
 	}
@@ -51,7 +53,7 @@ func (w *walk) absent(t schema.Type, text string) {
 // empty writes an empty text, or a struct whose fields are absent: of a union none is chosen.
 func (w *walk) empty(t schema.Type) {
 	if t.Kind != schema.Struct {
-		w.literal(t.Kind, schema.Literal{})
+		w.literal(t.Kind, literal.Value{})
 		return
 	}
 	if len(t.Message.Fields) == 0 {
@@ -69,7 +71,7 @@ func (w *walk) empty(t schema.Type) {
 }
 
 // literal writes a value of a default.
-func (w *walk) literal(k schema.Kind, v schema.Literal) {
+func (w *walk) literal(k schema.Kind, v literal.Value) {
 	switch size := k.Size(); {
 	case k == schema.String:
 		w.w.String([]byte(v.Text))

@@ -89,7 +89,7 @@ func (w *walk) discriminator(k schema.Kind) int64 {
 	if size == 0 || size > 8 || len(w.w.Buf) < at+size {
 		return 0
 	}
-	return schema.Discriminator(k, w.w.Buf[len(w.w.Buf)-size:])
+	return discriminatorOf(k, w.w.Buf[len(w.w.Buf)-size:])
 }
 
 // member reads a field that is there.
@@ -254,4 +254,21 @@ func (w *walk) numbers(k schema.Kind, n int) {
 			binary.LittleEndian.PutUint64(d, binary.BigEndian.Uint64(d))
 		}
 	}
+}
+
+// discriminatorOf returns the number that the bytes of a discriminator are, in little endian. Those
+// of 64 bits without a sign wrap around, as labels do.
+func discriminatorOf(k schema.Kind, p []byte) int64 {
+	var v uint64
+	for i, b := range p {
+		v |= uint64(b) << (8 * i)
+	}
+	switch k {
+	case schema.Bool:
+		return int64(min(v, 1))
+	case schema.Int8, schema.Int16, schema.Int32, schema.Enum:
+		unused := 64 - 8*len(p)
+		return int64(v) << unused >> unused
+	}
+	return int64(v)
 }

@@ -1,6 +1,6 @@
 // Package xtypes makes plain messages of those whose type has what only IDL has: unions, optional
 // members, mutable structs, maps, and structs that XCDR2 writes in different ways. A plain message
-// is XCDR1 in little endian and has the fields of schema.Plain, one after the other, so that all
+// is XCDR1 in little endian and has the fields of facts.Plain, one after the other, so that all
 // other readers need to know nothing of this.
 //
 //	                    XCDR1                              XCDR2

@@ -73,7 +73,7 @@ func (r *Reader) section(w *chunked.Window, rec *record, p, next int64) (storage
 	if err != nil || len(head) < rec.head {
 		return x, r.src.Fail(p, "record", err)
 	}
-	x.Data = int64(binary.LittleEndian.Uint32(head[rec.head-4:])) // in all versions
+	x.Data = storage.Known(binary.LittleEndian.Uint32(head[rec.head-4:])) // in all versions
 	if r.version.Name == "1.2" {
 		x.Fields = AppendFields(nil, head[4:rec.head-4])
 	} else {
@@ -100,7 +100,7 @@ func (r *Reader) section(w *chunked.Window, rec *record, p, next int64) (storage
 		x.Messages = 1
 		x.Span(rec.time, rec.time)
 	case kindIndex:
-		x.Messages = int64(rec.count)
+		x.Messages = storage.Known(rec.count)
 	}
 	if rec.guessed {
 		x.Add("note", "its op is damaged; the other fields identify it")
@@ -113,7 +113,7 @@ func (r *Reader) listBlocks(add func(storage.Section) error) error {
 	for i := range r.blocks {
 		b := &r.blocks[i]
 		x := storage.NewSection(r.src.Path, "records", b.Offset, b.Size)
-		x.Messages = b.Messages
+		x.Messages = storage.Known(b.Messages)
 		x.Span(b.Start, b.End)
 		if err := add(x); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (r *Reader) listTopics(add func(storage.Section) error) error {
 	for i := range r.topics {
 		t := &r.topics[i]
 		x := storage.NewSection(r.src.Path, "topic", -1, 0)
-		x.Messages = t.messages
+		x.Messages = storage.Known(t.messages)
 		x.Add("topic", t.Name)
 		x.Add("type", t.Type)
 		for _, key := range []string{storage.MetaMD5Sum, storage.MetaCallerID, storage.MetaLatching} {

@@ -1,0 +1,93 @@
+package mapping
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Complete takes all topics of a recording before Map is called for the first of
+// them. It decides whether those that stay CDR and have no definition get the
+// standard one. A recording without any definition gets all of them or none:
+// readers that find one take the recording's own for everything, and could no
+// longer decode the types that have none.
+func (m *Mapper) Complete(topics []*storage.Topic) {
+	some, missing := false, false
+	for _, t := range topics {
+		switch {
+		case t.Encoding != "cdr":
+		case m.lib.defined(t):
+			some = true
+		default:
+			def, _ := m.standard2(t)
+			missing = missing || def == nil
+		}
+	}
+	m.complete = m.o.Encoding == "cdr" && (some || !missing)
+}
+
+// defined reports whether a topic comes with its definition. The text of a ROS 2 type without fields
+// is empty; a type hash shows if it only is missing, and so does a definition of the type that is known.
+func (l library) defined(t *storage.Topic) bool {
+	if len(t.Schema.Data) > 0 || t.Encoding != "cdr" || t.Schema.Encoding == "" {
+		return len(t.Schema.Data) > 0
+	}
+	if hash := t.Metadata[storage.MetaTypeHash]; validHash(hash) {
+		return hash == hashOf(&schema.Message{Name: fullROS2Name(t.Type)})
+	}
+	return !l.hasFields(fullROS2Name(t.Type))
+}
+
+// hasFields reports whether some definition of a ROS 2 type that is known has fields.
+func (l library) hasFields(name string) bool {
+	for _, set := range l.sets {
+		if set.Has(name) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(ros2Distros(), func(distro string) bool {
+		msg := l.ros2(distro, name)
+		return msg != nil && len(msg.Fields) > 0
+	})
+}
+
+// standard2 returns a definition for a ROS 2 topic that has none: one that the user has; the
+// standard one with its type hash; the one that alone fits the messages; that of its distribution,
+// if that is certain; or one that all distributions share. It is nil if there is none; the error is
+// why none fits the messages.
+func (m *Mapper) standard2(t *storage.Topic) (*Definition, error) {
+	name, hash := fullROS2Name(t.Type), t.Metadata[storage.MetaTypeHash]
+	if !validHash(hash) {
+		hash = ""
+	}
+	if trial := m.lib.evidence.of(t); trial != nil && hash == "" {
+		def, choice, err := trial.decide("the recording")
+		if err != nil || choice && !m.o.Certain && !strings.HasPrefix(def.Origin, Given) {
+			return nil, err
+		}
+		return def, nil
+	}
+	if def, _ := m.lib.ros2Given(name, m.o.SourceDistro, hash); def != nil {
+		return def.because("the recording has no definition of %s", t.Type), nil
+	}
+	var msg *schema.Message
+	distro := m.o.SourceDistro
+	switch {
+	case hash != "":
+		msg, distro = m.lib.byHash(name, hash)
+	case m.o.Certain && m.lib.ros2(distro, name) != nil:
+		msg = m.lib.ros2(distro, name)
+	default:
+		msg, distro = m.lib.unambiguous(name)
+	}
+	if msg == nil {
+		return nil, nil
+	}
+	d := &Definition{ROS: msg, Origin: "builtin " + distro}
+	if shared, _ := m.lib.unambiguous(name); shared == nil && hash == "" {
+		d.remark("definition-builtin", "the recording has no definition of %s; that of its distribution, ROS 2 %s, is written", t.Type, distro)
+	}
+	return d, nil
+}

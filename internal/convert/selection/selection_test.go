@@ -1,0 +1,212 @@
+package selection
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// The recording of the tests: a minute, from 2024-05-01T12:00:00Z.
+const begin = 1_714_564_800 * nsPerSec
+
+func recording() *storage.Info {
+	info := &storage.Info{Messages: 100, Start: begin, End: begin + 60*nsPerSec}
+	for _, t := range []storage.Topic{
+		{Name: "/imu", Type: "sensor_msgs/msg/Imu"},
+		{Name: "/camera/left", Type: "sensor_msgs/Image"},
+		{Name: "/camera/right", Type: "sensor_msgs/Image"},
+		{Name: "/apollo/pose", Type: "apollo.localization.Pose"},
+		{Name: "tf_static", Type: "tf2_msgs/TFMessage"},
+	} {
+		info.Topics = append(info.Topics, storage.TopicInfo{Topic: t, ID: storage.TopicID(len(info.Topics))})
+	}
+	return info
+}
+
+func TestParseTime(t *testing.T) {
+	const end = begin + 60*nsPerSec
+	for in, want := range map[string]int64{
+		"0": begin, "10": begin + 10e9, "10.5": begin + 10.5e9, "10s": begin + 10e9, "1m30s": begin + 90e9,
+		"00:01:30": begin + 90e9, "01:30": begin + 90e9, "1:00:00.25": begin + 3600.25e9, "+10s": begin + 10e9,
+		"start": begin, "start+2": begin + 2e9, "0.000000001": begin + 1, ".5": begin + 5e8, "500ms": begin + 5e8,
+		"-30s": end - 30e9, "-30": end - 30e9, "end-30s": end - 30e9, "end-00:00:30": end - 30e9, "end": end,
+		"2024-05-01T12:00:01Z": begin + 1e9, "2024-05-01T14:00:01.5+02:00": begin + 15e8, "2024-05-01t12:00:01z": begin + 1e9,
+		"2024-05-01 12:00:01Z": begin + 1e9, "@1676549454.5": 1676549454_500_000_000, "@1676549454.123456789": 1676549454_123_456_789,
+		"@-1": -1e9, "1676549454500000000": 1676549454500000000, "1000000000000000": 1e15,
+	} {
+		got, err := ParseTime(in)
+		if err != nil || !got.Set() || got.at(recording(), false) != want {
+			t.Errorf("%s: %d, %v; want %d", in, got.at(recording(), false), err, want)
+		}
+	}
+	for in, hint := range map[string]string{
+		"": "is not a time", "x": "is not a time", "1:2:3:4": "is not a time", "00:60:00": "is not a time", "10:": "is not a time", "--3": "is not a time",
+		"1676549454": "write @1676549454", "2024-05-01T12:00:00": "no time zone", "2024-05-01T25:00:00Z": "RFC 3339",
+		"@": "after @", "@x": "after @", "3000-01-01T00:00:00Z": "out of range", "1.1234567891": "is not a time",
+		"end+3": "is not a time", "9999999999999999999999": "is not a time", "1e9": "is not a time", "-": "is not a time",
+	} {
+		if got, err := ParseTime(in); err == nil || !strings.Contains(err.Error(), hint) {
+			t.Errorf("%s: %v, %v; want %s", in, got, err, hint)
+		}
+	}
+	for in, want := range map[string]int64{"+0.3s": 3e8, "-1h": -3600e9, "2": 2e9, "-0.5": -5e8} {
+		if got, err := ParseOffset(in); err != nil || got != want {
+			t.Errorf("%s: %d, %v", in, got, err)
+		}
+	}
+	for _, in := range []string{"", "0", "-1", "x"} {
+		if got, err := ParseDuration(in); err == nil {
+			t.Errorf("%q: %d", in, got)
+		}
+	}
+	for _, in := range []string{"", "--1", "+-1", "x"} {
+		if got, err := ParseOffset(in); err == nil {
+			t.Errorf("%q: %d", in, got)
+		}
+	}
+}
+
+func FuzzParseTime(f *testing.F) {
+	for _, s := range []string{"10", "-30s", "end-1m", "00:01:30", "@1.5", "2024-05-01T12:00:00Z", "1676549454500000000"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		if at, err := ParseTime(in); err == nil && !at.Set() {
+			t.Errorf("%q is not set", in)
+		}
+		if d, err := ParseDuration(in); err == nil && d <= 0 {
+			t.Errorf("%q is %d", in, d)
+		}
+	})
+}
+
+func pattern(t *testing.T, s string) Pattern {
+	t.Helper()
+	p, err := ParsePattern(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestPattern(t *testing.T) {
+	for in, want := range map[string]string{
+		"/imu": "10000", "/camera/*": "01100", "/*": "11110", "*": "11111", "/camera/lef?": "01000", "re:/camera/.*|tf_static": "01101",
+		"re:camera": "00000", "/[ai]*": "10010", "/[!ai]*": "01100", "/[a-d]*": "01110", "/camera": "00000", "tf_static": "00001",
+	} {
+		p, got := pattern(t, in), ""
+		for _, tp := range recording().Topics {
+			got += map[bool]string{true: "1", false: "0"}[p.Match(tp.Name)]
+		}
+		if got != want || p.String() != in {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{
+		"sensor_msgs/Imu": "10000", "sensor_msgs/msg/Image": "01100", "sensor_msgs/*": "11100", "sensor_msgs/msg/*": "11100",
+		"apollo.*": "00010", "re:.*/msg/Imu": "10000", "re:.*/Imu": "10000", "Imu": "00000", "apollo.localization.Pose": "00010",
+	} {
+		p, got := pattern(t, in), ""
+		for _, tp := range recording().Topics {
+			got += map[bool]string{true: "1", false: "0"}[p.MatchType(tp.Type)]
+		}
+		if got != want {
+			t.Errorf("type %s: %s, want %s", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{
+		"": "the pattern is empty", "re:(": `"(" is not a regular expression: missing closing )`, "/a[": `"/a[" is not a glob: [ without ]`,
+		"/[z-a]": `"/[z-a]" is not a glob: invalid character class range`,
+	} {
+		if _, err := ParsePattern(in); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", in, err, want)
+		}
+	}
+}
+
+func FuzzPattern(f *testing.F) {
+	for _, s := range []string{"/a*", "re:.*", "[!a-z]", "a?[", "/x*:=/y*"} {
+		f.Add(s, "/camera/left")
+	}
+	f.Fuzz(func(t *testing.T, in, name string) {
+		if p, err := ParsePattern(in); err == nil {
+			p.Match(name)
+			p.MatchType(name)
+		}
+		if r, err := ParseRename(in); err == nil {
+			r.apply(name)
+		}
+	})
+}
+
+func TestResolve(t *testing.T) {
+	must := func(s string) Time {
+		at, err := ParseTime(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	open := Choice{First: math.MinInt64, Last: math.MaxInt64}
+	for _, c := range []struct {
+		name        string
+		s           Selection
+		first, last int64
+		topics      string
+	}{
+		{"all", Selection{}, open.First, open.Last, "11111"},
+		{"start", Selection{Start: must("10")}, begin + 10e9, open.Last, "11111"},
+		{"end", Selection{End: must("10")}, open.First, begin + 10e9 - 1, "11111"},
+		{"whole", Selection{Start: must("start"), End: must("end")}, begin, begin + 60e9, "11111"},
+		{"duration", Selection{Start: must("-30s"), Duration: 10e9}, begin + 30e9, begin + 40e9 - 1, "11111"},
+		{"duration alone", Selection{Duration: 10e9}, open.First, begin + 10e9 - 1, "11111"},
+		{"topics", Selection{Topics: []Pattern{pattern(t, "/imu"), pattern(t, "/camera/*")}, ExcludeTopics: []Pattern{pattern(t, "*left")}}, open.First, open.Last, "10100"},
+		{"types", Selection{Types: []Pattern{pattern(t, "sensor_msgs/msg/*")}, ExcludeTypes: []Pattern{pattern(t, "sensor_msgs/msg/Imu")}}, open.First, open.Last, "01100"},
+	} {
+		got, err := c.s.Resolve(recording())
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		topics := ""
+		for _, b := range got.Topics {
+			topics += map[bool]string{true: "1", false: "0"}[b]
+		}
+		if got.First != c.first || got.Last != c.last || topics != c.topics || got.Cut() != (c.first != open.First) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+		if c.s.All() != (c.name == "all") {
+			t.Errorf("%s: All is %v", c.name, c.s.All())
+		}
+	}
+	var empty *EmptyError
+	for name, s := range map[string]Selection{
+		"after": {Start: must("61")}, "before": {End: must("start")}, "backward": {Start: must("20"), End: must("10")}, "nothing": {Start: must("20"), End: must("20")},
+	} {
+		if _, err := s.Resolve(recording()); !errors.As(err, &empty) || err.Error() == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var no *UnknownError
+	s := Selection{ExcludeTypes: []Pattern{pattern(t, "sensor_msgs/Imo")}}
+	if _, err := s.Resolve(recording()); !errors.As(err, &no) || no.What != "type" || len(no.Known) != 4 || err.Error() != "--exclude-type sensor_msgs/Imo: the recording has no such type; did you mean sensor_msgs/Image?" {
+		t.Errorf("%v, %+v", err, no)
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	timed := func(a, b int64) storage.Block { return storage.Block{Timed: true, Start: a, End: b} }
+	c := &Choice{First: 10, Last: 19}
+	blocks := []storage.Block{timed(0, 9), {}, timed(5, 10), timed(12, 13), {}, timed(19, 30), timed(20, 30), timed(0, 40)}
+	want := []bool{false, true, true, true, true, true, false, true}
+	for i, got := range c.Blocks(blocks) {
+		if got != want[i] {
+			t.Errorf("block %d: %v", i, got)
+		}
+	}
+	if c.Blocks([]storage.Block{{}, timed(0, 10)}) != nil || Everything(1).Blocks(blocks) != nil || c.Blocks(nil) != nil {
+		t.Error("blocks are left out that nothing is known of")
+	}
+}
