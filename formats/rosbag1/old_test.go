@@ -84,8 +84,8 @@ func TestOldPublishers(t *testing.T) {
 	}
 }
 
-// TestOldHeads: more heads than are remembered, and one that is too long for it, in any order.
-func TestOldHeads(t *testing.T) {
+// TestOldManyTopics: hundreds of topics, one with a long name, in any order.
+func TestOldManyTopics(t *testing.T) {
 	const topics, n = 300, 5000
 	b := []byte("#ROSRECORD V1.2\n")
 	random := rand.New(rand.NewPCG(1, 2))

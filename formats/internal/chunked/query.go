@@ -73,7 +73,7 @@ const cacheBytes = 64 << 20
 var messages = sync.Pool{New: func() any { return new([]byte) }}
 
 // NewQuery begins a query of no topics yet, on a file whose blocks reader reads and block
-// describes. It must be released.
+// describes. It must be released. Without an index, blocks that have a wanted topic are read whole.
 func NewQuery(ctx context.Context, q storage.Query, src *Source, reader storage.BlockReader, block func(i int) *storage.Block, index Index) *Query {
 	x := &Query{ctx: ctx, src: src, reader: reader, block: block, index: index, data: src.Window(), pooled: messages.Get().(*[]byte)}
 	x.buf = *x.pooled
@@ -113,8 +113,11 @@ func (x *Query) Parts(parts []timeorder.Part, n int) []timeorder.Part {
 
 // Count adds up the counts of the index. See timeorder.Source.
 func (x *Query) Count(i int) (int64, error) {
-	if x.All {
+	switch {
+	case x.All:
 		return x.block(i).Messages, nil
+	case x.index == nil:
+		return -1, nil
 	}
 	return x.index.Count(x, i)
 }
@@ -145,7 +148,12 @@ func (x *Query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	c := &chunkCursor{x: x, block: i}
 	x.heads = &c.Heads
 	var err error
-	if c.plain, c.indexed, err = x.index.Find(x, i); err != nil {
+	if x.index != nil {
+		c.plain, c.indexed, err = x.index.Find(x, i)
+	} else if !slices.ContainsFunc(x.block(i).Topics, func(id storage.TopicID) bool { return x.Wanted[id] }) {
+		return c, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	if !c.indexed {

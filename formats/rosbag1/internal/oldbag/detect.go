@@ -20,7 +20,7 @@ var versionLines = map[string]string{
 
 const lineSize = 16 // of the usual version line
 
-// A Version is that of an old bag.
+// A Version is the version of an old bag.
 type Version struct {
 	Name    string // "1.2", "1.1", "1.0", "0"
 	Damaged bool   // the version line is; what follows it shows the version

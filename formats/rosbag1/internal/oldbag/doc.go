@@ -37,9 +37,6 @@
 // asked how many messages there should be. After damage the reader goes on
 // at the next bytes that are a record and are followed by one.
 //
-// A file of many small records is read by all cores, in parts that begin where a record seems to
-// end: see part.
-//
 // A topic of the contract is what its messages have: topic, type and md5, and the
 // publisher if that stands there.
 package oldbag

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -19,10 +21,8 @@ type Reader struct {
 	first   int64 // offset of the first record
 
 	topics []topic // index = TopicID
-	heads  heads
-	order  order // of the heads, at the end of the file
 	byKey  map[string]storage.TopicID
-	blocks []block
+	blocks []storage.Block // of records that follow each other in the file, about blockSize bytes each
 
 	blockSize int64 // when records go into another block
 
@@ -33,12 +33,6 @@ type Reader struct {
 type topic struct {
 	storage.Topic
 	messages int64
-}
-
-// A block is records that follow each other in the file, about Reader.blockSize bytes.
-type block struct {
-	storage.Block
-	counts []int64 // messages of each of Topics
 }
 
 // minBlock is as many bytes as a core keeps near while it reads them. maxBlocks is how many of
@@ -61,7 +55,7 @@ func Open(src *chunked.Source, v Version, audit bool) (*Reader, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	s := scanner{r: r, w: src.Window(), part: partSize, defs: map[definition]string{}}
+	s := scanner{r: r, w: src.Window(), defs: map[definition]string{}}
 	if err := s.scan(); err != nil {
 		return nil, err
 	}
@@ -70,7 +64,6 @@ func Open(src *chunked.Source, v Version, audit bool) (*Reader, error) {
 			return nil, err
 		}
 	}
-	r.order = s.order
 	r.info = r.newInfo()
 	return r, nil
 }
@@ -153,11 +146,7 @@ func (r *Reader) Damage() storage.Damage { return r.src.Damage() }
 
 // Blocks lists the groups of records. See storage.BlockReader.
 func (r *Reader) Blocks() ([]storage.Block, error) {
-	out := make([]storage.Block, len(r.blocks))
-	for i := range r.blocks {
-		out[i] = r.blocks[i].Block
-	}
-	return out, nil
+	return slices.Clone(r.blocks), nil
 }
 
 // Order is by blocks: the scan has seen all times. See storage.BlockReader.
@@ -179,18 +168,7 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		return r.src.Fail(bl.Offset, "records", err)
 	}
 	var rec record
-	order := r.order
 	for p := 0; p < len(b.Buf); {
-		if h := r.heads.find(b.Buf[p:], &order); h != nil {
-			at, size := h.values(b.Buf[p:])
-			data := int64(p + h.size)
-			if size > int64(len(b.Buf))-data {
-				return r.changed(bl.Offset + int64(p))
-			}
-			b.Messages = append(b.Messages, storage.Message{Topic: h.topic, LogTime: at, PublishTime: at, Data: b.Buf[data : data+size : data+size]})
-			p = int(data + size)
-			continue
-		}
 		err := r.form.parse(&rec, b.Buf[p:])
 		end := int64(p) + int64(rec.head) + rec.size
 		if err == nil && end > int64(len(b.Buf)) {
@@ -226,16 +204,11 @@ func (r *Reader) Close() error {
 	return r.src.File.Close()
 }
 
-// closeBlock keeps the topics of the last block, in their order.
-func (r *Reader) closeBlock(counts []int64) {
-	b := &r.blocks[len(r.blocks)-1]
-	b.RawSize = b.Size
-	for id, n := range counts {
-		if n > 0 {
-			b.Topics = append(b.Topics, storage.TopicID(id))
-			b.counts = append(b.counts, n)
-		}
-	}
+// Query reads the blocks that have messages of the topics and times that are asked for.
+// See storage.Querier.
+func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
+	block := func(i int) *storage.Block { return &r.blocks[i] }
+	return chunked.NewQuery(ctx, q, r.src, r, block, nil).Run(q, len(r.topics), len(r.blocks))
 }
 
 var (

@@ -34,8 +34,6 @@ type record struct {
 	size    int64  // bytes of data
 	time    int64  // of a message, ns since 1970 or since the start of the recording
 
-	secAt, nsecAt int // of a message: where its time is in the head
-
 	topic, typ, md5, def []byte
 	callerid, latching   []byte
 	indexPos             uint64 // of a file header
@@ -79,7 +77,6 @@ func (r *record) messageTail(b []byte) error {
 	r.kind = kindMessage
 	r.time = carryTime(binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]))
 	r.size = int64(binary.LittleEndian.Uint32(b[8:]))
-	r.secAt, r.nsecAt = r.head, r.head+4
 	r.head += tailSize
 	return nil
 }

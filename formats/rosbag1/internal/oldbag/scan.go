@@ -19,11 +19,6 @@ type scanner struct {
 	w   chunked.Window
 	rec record
 
-	order order // of the heads
-
-	part   int64 // bytes that a core scans while others scan others; 0: one scans all
-	strict bool  // bytes that are no record are an error
-
 	run    bool     // the last block may grow
 	counts []int64  // messages of each topic in the last block
 	last   struct { // record before, if it was a message
@@ -64,7 +59,7 @@ type gap struct {
 
 // scan finds topics and blocks.
 func (s *scanner) scan() error {
-	if err := s.whole(); err != nil {
+	if err := s.walk(); err != nil {
 		return err
 	}
 	s.endRun()
@@ -72,78 +67,39 @@ func (s *scanner) scan() error {
 	return s.account()
 }
 
-// walk goes over the records that begin from p on and before to, and returns where the next one does.
-func (s *scanner) walk(p, to int64) (int64, error) {
-	for size := s.r.src.Size; p < min(to, size); {
+// walk goes over all records.
+func (s *scanner) walk() error {
+	for p, size := s.r.first, s.r.src.Size; p < size; {
 		if err := s.r.src.Ctx.Err(); err != nil {
-			return p, err
+			return err
 		}
-		next, err := s.again(p, to)
-		if next > p && err == nil {
-			p = next
-			continue
-		}
+		var next int64
 		var cut *gap
-		if err == nil {
-			err = s.head(&s.rec, p)
-		}
+		err := s.head(&s.rec, p)
 		if err == nil && p+int64(s.rec.head)+s.rec.size > size {
 			err = fmt.Errorf("a record of %d bytes is cut after %d: %w", int64(s.rec.head)+s.rec.size, size-p, storage.ErrTruncated)
 		}
 		switch {
 		case chunked.IsIO(err):
 		case err == nil:
-			next, err = s.record(p)
-		case s.strict:
+			next = s.record(p)
 		default:
 			cut, err = s.skip(p, err)
 		}
 		if err != nil {
-			return p, s.r.src.Fail(p, "record", err)
+			return s.r.src.Fail(p, "record", err)
 		}
 		if cut != nil {
 			next = cut.at + cut.bytes
 		}
 		if s.visit != nil {
 			if err := s.visit(p, next, cut); err != nil {
-				return p, err
+				return err
 			}
 		}
 		p = next
 	}
-	return p, nil
-}
-
-// again takes in the messages from p on whose heads are known, and returns where the next record
-// is; p if the first one is not known, or does not fit into the file. It stops at to.
-func (s *scanner) again(p, to int64) (int64, error) {
-	for s.visit == nil && len(s.r.heads) > 0 && p < to {
-		b, err := s.w.Ahead(p, headSize)
-		if err == nil {
-			err = s.r.src.Ctx.Err()
-		}
-		if err != nil {
-			return p, err
-		}
-		for {
-			h := s.r.heads.find(b, &s.order)
-			if h == nil {
-				return p, nil
-			}
-			t, size := h.values(b)
-			end := int64(h.size) + size
-			if end > s.r.src.Size-p {
-				return p, nil
-			}
-			s.message(p, p+int64(h.size), p+end, t, h.topic)
-			p += end
-			if end > int64(len(b)-headSize) || p >= to {
-				break
-			}
-			b = b[end:]
-		}
-	}
-	return p, nil
+	return nil
 }
 
 // head parses the head of the record at p.
@@ -161,8 +117,8 @@ func (s *scanner) head(rec *record, p int64) error {
 	}
 }
 
-// record takes in the record at p, which is in s.rec, and returns where the next one is.
-func (s *scanner) record(p int64) (int64, error) {
+// record takes in the record at p, which is in s.rec, and returns where the next one begins.
+func (s *scanner) record(p int64) int64 {
 	rec := &s.rec
 	data := p + int64(rec.head)
 	end := data + rec.size
@@ -170,14 +126,8 @@ func (s *scanner) record(p int64) (int64, error) {
 	s.last.here = false
 	switch rec.kind {
 	case kindMessage:
-		id := s.r.topic(rec)
-		b, err := s.w.Data(p, int64(rec.head))
-		if err != nil {
-			return p, err
-		}
-		s.r.heads.keep(rec, b, id)
-		s.message(p, data, end, rec.time, id)
-		return end, nil
+		s.message(p, data, end, rec.time, s.r.topic(rec))
+		return end
 	case kindDefinition:
 		s.defineAs(definition{string(rec.topic), string(rec.typ), string(rec.md5)}, string(rec.def))
 	case kindFileHeader:
@@ -193,7 +143,7 @@ func (s *scanner) record(p int64) (int64, error) {
 	if s.run {
 		s.r.blocks[len(s.r.blocks)-1].Size += end - p
 	}
-	return end, nil
+	return end
 }
 
 // defineAs keeps the text of a definition, the first one of each.
@@ -216,30 +166,33 @@ func (s *scanner) message(p, data, end, t int64, id storage.TopicID) {
 	if !s.run {
 		s.run = true
 		clear(s.counts)
-		s.r.blocks = append(s.r.blocks, block{Block: storage.Block{Offset: p, Timed: true, Start: t, End: t}})
+		s.r.blocks = append(s.r.blocks, storage.Block{Offset: p, Timed: true, Start: t, End: t})
 	}
 	b := &s.r.blocks[len(s.r.blocks)-1]
 	b.Size += end - p
 	b.Messages++
 	b.Start, b.End = min(b.Start, t), max(b.End, t)
 	s.r.topics[id].messages++
-	s.count(id, 1)
-	s.last.at, s.last.data, s.last.end, s.last.topic, s.last.here = p, data, end, id, true
-}
-
-// count adds messages of a topic to those of the last block.
-func (s *scanner) count(id storage.TopicID, n int64) {
 	for int(id) >= len(s.counts) {
 		s.counts = append(s.counts, 0)
 	}
-	s.counts[id] += n
+	s.counts[id]++
+	s.last.at, s.last.data, s.last.end, s.last.topic, s.last.here = p, data, end, id, true
 }
 
+// endRun closes the last block, and keeps its topics in their order.
 func (s *scanner) endRun() {
-	if s.run {
-		s.r.closeBlock(s.counts)
+	if !s.run {
+		return
 	}
 	s.run = false
+	b := &s.r.blocks[len(s.r.blocks)-1]
+	b.RawSize = b.Size
+	for id, n := range s.counts {
+		if n > 0 {
+			b.Topics = append(b.Topics, storage.TopicID(id))
+		}
+	}
 }
 
 // skip goes past bytes that are no record, up to the next one. If that is within the message

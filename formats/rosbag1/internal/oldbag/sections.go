@@ -59,8 +59,7 @@ func (r *Reader) listRecords(ctx context.Context, add func(storage.Section) erro
 		x.Broken = cut.why + chunked.GoesOn(next, src.Size)
 		return add(x)
 	}
-	_, err := s.walk(l.first, src.Size)
-	return err
+	return s.walk()
 }
 
 // kindNames are what FORMATS calls the records of version 1.2.

@@ -51,7 +51,6 @@ const (
 type fields struct {
 	op        byte
 	have      int
-	at        int // where the field that is read begins in the head
 	sec, nsec uint32
 }
 
@@ -76,11 +75,10 @@ func (v12) parse(r *record, b []byte) error {
 
 // read reads the fields in b. If cut, b ends before the header does.
 func (f *fields) read(r *record, b []byte, cut bool) error {
-	for all := len(b); len(b) > 0; {
+	for len(b) > 0 {
 		if len(b) < 4 {
 			break
 		}
-		f.at = 8 + all - len(b)
 		n := binary.LittleEndian.Uint32(b)
 		if uint64(n) > uint64(len(b)-4) {
 			break
@@ -133,11 +131,9 @@ func (f *fields) set(r *record, name, v []byte) bool {
 		f.have |= hasDef
 	case "sec":
 		ok = u32(&f.sec)
-		r.secAt = f.at + len("sec=")
 		f.have |= hasSec
 	case "nsec":
 		ok = u32(&f.nsec)
-		r.nsecAt = f.at + len("nsec=")
 		f.have |= hasNsec
 	case "index_pos":
 		if ok = len(v) == 8; ok {
