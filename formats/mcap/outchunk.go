@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/crc"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -173,7 +174,7 @@ func (k *outChunk) encode() error {
 		k.packed = out
 	}
 	if k.out = out; w.codec == compress.None {
-		k.whole = joinSums(crc32.ChecksumIEEE(out[:k.front]), k.sum, int64(k.raw)) // large data is summed once
+		k.whole = crc.Join(crc32.IEEE, crc32.ChecksumIEEE(out[:k.front]), k.sum, int64(k.raw)) // large data is summed once
 		k.whole = crc32.Update(k.whole, crc32.IEEETable, out[data:])
 	} else {
 		k.whole = crc32.ChecksumIEEE(out)
@@ -219,7 +220,7 @@ func (k *outChunk) appendIndex(out []byte) []byte {
 
 // Sum returns the checksum of what Append writes. See storage.SummedBlock.
 func (k *outChunk) Sum() uint32 {
-	return joinSums(crc32.ChecksumIEEE(k.before), k.whole, int64(len(k.out)+len(k.lent)+len(k.after)))
+	return crc.Join(crc32.IEEE, crc32.ChecksumIEEE(k.before), k.whole, int64(len(k.out)+len(k.lent)+len(k.after)))
 }
 
 // Append writes the chunk. See storage.PendingBlock.
@@ -246,7 +247,7 @@ func (k *outChunk) Append() error {
 			}
 		}
 	}
-	w.sum = joinSums(w.sum, k.whole, w.pos-offset)
+	w.sum = crc.Join(crc32.IEEE, w.sum, k.whole, w.pos-offset)
 	w.account(k, offset)
 	w.appended++
 	k.out, k.lent, k.after = nil, nil, nil

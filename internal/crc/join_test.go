@@ -1,4 +1,4 @@
-package mcap
+package crc
 
 import (
 	"hash/crc32"
@@ -6,25 +6,30 @@ import (
 	"testing"
 )
 
-// TestJoinSums: the sum of two pieces is that of all bytes.
-func TestJoinSums(t *testing.T) {
+// TestJoin: the sum of two pieces is the sum of all bytes.
+func TestJoin(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	b := make([]byte, 70_000)
+	b := make([]byte, 1<<20)
 	for i := range b {
 		b[i] = byte(r.Uint32())
 	}
-	for range 300 {
-		from, to := r.IntN(len(b)), r.IntN(len(b)+1)
-		p := b[:min(from, to)]
-		q := b[len(p):max(from, to)]
-		if got, want := joinSums(crc32.ChecksumIEEE(p), crc32.ChecksumIEEE(q), int64(len(q))), crc32.ChecksumIEEE(b[:len(p)+len(q)]); got != want {
-			t.Fatalf("%d and %d bytes: %08x, want %08x", len(p), len(q), got, want)
+	for _, polynomial := range []uint32{crc32.IEEE, crc32.Castagnoli} {
+		table := crc32.MakeTable(polynomial)
+		for i := range 300 {
+			size := min(len(b), 1<<(i%21))
+			from, to := r.IntN(size), r.IntN(size+1)
+			p := b[:min(from, to)]
+			q := b[len(p):max(from, to)]
+			got := Join(polynomial, crc32.Checksum(p, table), crc32.Checksum(q, table), int64(len(q)))
+			if want := crc32.Checksum(b[:len(p)+len(q)], table); got != want {
+				t.Fatalf("%d and %d bytes: %08x, want %08x", len(p), len(q), got, want)
+			}
 		}
 	}
 }
 
-func BenchmarkJoinSums(b *testing.B) {
+func BenchmarkJoin(b *testing.B) {
 	for b.Loop() {
-		joinSums(1, 2, 1<<20)
+		Join(crc32.IEEE, 1, 2, 1<<20)
 	}
 }

@@ -1,9 +1,7 @@
 package inplace
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,9 +25,6 @@ type journalPatch struct {
 	New []byte `json:"new"`
 }
 
-// maxJournal bounds the bytes of a journal.
-const maxJournal = 64 << 20
-
 const journalSuffix = ".journal"
 
 // JournalPath returns the path of the journal of a file. It lies beside the file, not beside a link to it.
@@ -51,27 +46,11 @@ func (p *File) writeJournal(j *journal) (err error) {
 	if j.Sum, err = p.sumOf(j); err != nil {
 		return err
 	}
-	text, err := json.Marshal(j)
-	if err != nil {
-		return err
-	}
-	if len(text) >= maxJournal {
-		return fmt.Errorf("%d bytes are more than a journal of %d MB can keep: %w", len(text), maxJournal>>20, storage.ErrUnsupported)
-	}
 	path := JournalPath(p.path)
-	f, err := p.fs.OpenFile(path+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
-	if err != nil {
+	if err := iox.WriteJournal(p.fs, path+tempSuffix, os.O_TRUNC, !p.o.NoSync, j); err != nil {
 		return err
 	}
-	_, err = f.Write(append(text, '\n'))
-	if err == nil && !p.o.NoSync {
-		err = iox.Sync(f)
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = p.fs.Rename(path+tempSuffix, path)
-	}
-	if err != nil {
+	if err := p.fs.Rename(path+tempSuffix, path); err != nil {
 		return errors.Join(err, ignoreMissing(p.fs.Remove(path+tempSuffix)))
 	}
 	if p.o.NoSync {
@@ -100,25 +79,13 @@ func Leftover(fsys storage.FS, path string) (end int64, err error) {
 
 // readJournal returns the journal of the file at path, nil if there is none.
 func readJournal(fsys storage.FS, path string) (*journal, error) {
-	f, err := fsys.Open(JournalPath(path))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	text := make([]byte, min(st.Size(), maxJournal))
-	if err := iox.ReadFull(f, text, 0); err != nil {
-		return nil, err
-	}
 	var j journal
-	if json.Unmarshal(text, &j) != nil {
+	there, err := iox.ReadJournal(fsys, JournalPath(path), &j)
+	if there && errors.Is(err, storage.ErrTruncated) {
 		return nil, nil // no journal of ours, which is whole by its renaming
+	}
+	if !there || err != nil {
+		return nil, err
 	}
 	for _, b := range j.Patches {
 		if b.Off < 0 || len(b.Old) != len(b.New) || j.End < 0 {

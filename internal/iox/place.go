@@ -1,7 +1,6 @@
 package iox
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -203,24 +202,12 @@ func (j *journal) moves(dir, stage string) (list []move) {
 
 // writeJournal writes the journal. All that it names is on the disk before.
 func (o *Output) writeJournal(j *journal) error {
-	text, err := json.Marshal(j)
-	if err != nil {
-		return err
-	}
 	if o.sync {
 		if err := SyncDir(o.fs, o.TempDir()); err != nil {
 			return err
 		}
 	}
-	f, err := o.fs.OpenFile(filepath.Join(o.stage, journalName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err == nil && o.sync {
-		err = Sync(f)
-	}
-	if err = errors.Join(err, f.Close()); err != nil || !o.sync {
+	if err := WriteJournal(o.fs, filepath.Join(o.stage, journalName), os.O_EXCL, o.sync, j); err != nil || !o.sync {
 		return err
 	}
 	return errors.Join(SyncDir(o.fs, o.stage), SyncDir(o.fs, o.dir))
@@ -299,27 +286,10 @@ func (j *journal) finish(fsys storage.FS, dir, stage string) error {
 // readJournal returns the journal of a staging folder, nil if there is none. It is
 // an error when the file is not whole.
 func readJournal(fsys storage.FS, stage string) (*journal, error) {
-	const limit = 64 << 20 // bytes: more than a hundred thousand names
 	path := filepath.Join(stage, journalName)
-	f, err := fsys.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	text := make([]byte, min(st.Size(), limit))
-	if err := ReadFull(f, text, 0); err != nil {
-		return nil, err
-	}
 	var j journal
-	if err := json.Unmarshal(text, &j); err != nil {
-		return nil, fmt.Errorf("%s: %v: %w", path, err, storage.ErrTruncated)
+	if there, err := ReadJournal(fsys, path, &j); !there || err != nil {
+		return nil, err
 	}
 	for _, name := range append(j.oldNames(), j.New...) {
 		if filepath.Base(name) != name || !filepath.IsLocal(name) {

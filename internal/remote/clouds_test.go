@@ -5,7 +5,6 @@ package remote
 import (
 	"context"
 	"errors"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -13,17 +12,6 @@ import (
 
 	"github.com/bagconv/bagconv/internal/s3test"
 )
-
-func TestCRCJoin(t *testing.T) {
-	table := crc32.MakeTable(crc32.Castagnoli)
-	for _, n := range []int{0, 1, 2, 63, 4096, 1 << 20} {
-		data := noise(n + 1000)
-		a, b := data[:1000], data[1000:]
-		if got, want := crcJoin(crc32.Checksum(a, table), crc32.Checksum(b, table), int64(n)), crc32.Checksum(data, table); got != want {
-			t.Errorf("%d bytes: %08x, not %08x", n, got, want)
-		}
-	}
-}
 
 // TestCloudParts puts an object of more parts together than Google takes at once, asks for it again
 // by its mark, refuses to replace it, and reads no mixture after it was replaced.

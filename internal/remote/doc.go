@@ -8,7 +8,7 @@
 //	name.go    names: taking them apart, showing them without secrets
 //	remote.go  the file system, which remembers for a moment what it has seen, and its settings
 //	store.go   what a kind of store can do; web.go is http, s3.go is S3, with awsconfig.go;
-//	           gs.go and gswrite.go are Google's, with crcjoin.go, and az.go is Azure's
+//	           gs.go and gswrite.go are Google's, and az.go is Azure's
 //	link.go    requests: how many at a time, how fast, how long, and again after a failure
 //	cache.go   what has been read; ahead.go reads what will be asked for next
 //	file.go    an object as a storage.File

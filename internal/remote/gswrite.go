@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/crc"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/ordered"
 )
@@ -37,14 +38,14 @@ func gsOnly(only bool) url.Values {
 	return q
 }
 
-func crc(data []byte) []byte {
+func castagnoli(data []byte) []byte {
 	return binary.BigEndian.AppendUint32(nil, crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
 }
 
 // put sends an object with its checksum, which the server compares.
 func (b *gsBucket) put(ctx context.Context, key string, data []byte, only bool) error {
 	const boundary = "bagconv-7bd1cf6a1e5f4f3f9d0c"
-	sum := crc(data)
+	sum := castagnoli(data)
 	about, err := json.Marshal(map[string]string{"name": key, "contentType": "application/octet-stream", "crc32c": base64.StdEncoding.EncodeToString(sum)})
 	if err != nil {
 		return err
@@ -192,7 +193,7 @@ func (b *gsBucket) lastPart(ctx context.Context, _, id string) (last time.Time, 
 }
 
 func (b *gsBucket) tag(_ string, _ int, data []byte) string {
-	return gsTag(crc(data), int64(len(data)))
+	return gsTag(castagnoli(data), int64(len(data)))
 }
 
 // mark puts the checksums of parts together.
@@ -203,7 +204,7 @@ func (b *gsBucket) mark(_ string, tags []string) string {
 		text, length, _ := strings.Cut(tag, "/")
 		part, _ := strconv.ParseUint(text, 16, 32) // tags are our own
 		n, _ := strconv.ParseInt(length, 10, 64)
-		sum, size = crcJoin(sum, uint32(part), n), size+n
+		sum, size = crc.Join(crc32.Castagnoli, sum, uint32(part), n), size+n
 	}
 	return gsTag(binary.BigEndian.AppendUint32(nil, sum), size)
 }
