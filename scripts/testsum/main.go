@@ -3,6 +3,10 @@
 // the most time. Its exit status is 1 if a test or a package failed, or if no test ran.
 //
 // With -strict it is 1, too, if a test was skipped that skips.txt does not name.
+//
+// With -again FILE it writes a line "PACKAGE TEST" there for each test that failed, if tests are all that
+// failed: they can be run once more by themselves. A package that does not build, panics or takes too long
+// leaves the file empty.
 package main
 
 import (
@@ -34,10 +38,13 @@ type summary struct {
 	failed  int
 	skipped map[string][]string // by reason: names of tests
 	ended   []event             // of tests that are not part of another one
+	again   []string            // "PACKAGE TEST" of those that failed
+	whole   bool                // a package failed, and no test of it
 }
 
 func main() {
 	strict := flag.Bool("strict", false, "fail if a test was skipped that the list of skips does not name")
+	again := flag.String("again", "", "write the tests that failed to this `file`, if nothing else failed")
 	flag.Parse()
 	s := &summary{out: os.Stdout, output: map[string][]string{}, skipped: map[string][]string{}}
 	if err := s.read(os.Stdin); err != nil {
@@ -45,8 +52,17 @@ func main() {
 		os.Exit(1)
 	}
 	s.print()
+	if *again != "" && !s.whole {
+		if err := os.WriteFile(*again, []byte(strings.Join(s.again, "")), 0o666); err != nil {
+			fmt.Fprintln(os.Stderr, "testsum:", err)
+			os.Exit(1)
+		}
+	}
 	if refused := s.refused(allowedSkips); *strict && refused != "" {
 		fmt.Printf("these may not skip: scripts/testsum/skips.txt does not name them\n%s", refused)
+		if *again != "" {
+			os.Remove(*again)
+		}
 		os.Exit(1)
 	}
 	if s.failed > 0 || s.passed == 0 {
@@ -110,7 +126,9 @@ func (s *summary) add(e event) {
 	case "fail":
 		fmt.Fprint(s.out, strings.Join(s.output[key], ""))
 		if e.Test == "" {
-			s.printRest(e.Package)
+			cut := s.printRest(e.Package)
+			failed := func(line string) bool { return strings.HasPrefix(line, e.Package+" ") }
+			s.whole = s.whole || cut || !slices.ContainsFunc(s.again, failed)
 		}
 		s.end(e, &s.failed, "FAIL")
 	case "skip":
@@ -129,6 +147,9 @@ func (s *summary) end(e event, count *int, word string) {
 		*count++
 		if !strings.Contains(e.Test, "/") {
 			s.ended = append(s.ended, e)
+			if word == "FAIL" {
+				s.again = append(s.again, e.Package+" "+e.Test+"\n")
+			}
 		}
 		return
 	}
@@ -138,14 +159,17 @@ func (s *summary) end(e event, count *int, word string) {
 	fmt.Fprintf(s.out, "%s  %7.1fs  %s\n", word, e.Elapsed, e.Package)
 }
 
-// printRest prints what the tests have printed that had not ended when their package did.
-func (s *summary) printRest(pkg string) {
+// printRest prints what the tests have printed that had not ended when their package did. It reports
+// whether there is one.
+func (s *summary) printRest(pkg string) (found bool) {
 	for _, key := range slices.Sorted(maps.Keys(s.output)) {
 		if strings.HasPrefix(key, pkg+" Test") || strings.HasPrefix(key, pkg+" Fuzz") {
 			fmt.Fprint(s.out, strings.Join(s.output[key], ""))
 			delete(s.output, key)
+			found = true
 		}
 	}
+	return found
 }
 
 // reasonOf returns what t.Skip printed: "    file.go:12: reason".

@@ -58,3 +58,26 @@ func TestRefused(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestAgain: tests that failed by themselves are named; a package that failed as a whole leaves no such list.
+func TestAgain(t *testing.T) {
+	failed := `{"Action":"output","Package":"p","Test":"TestA","Output":"want 2\n"}
+{"Action":"fail","Package":"p","Test":"TestA/part"}
+{"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p","Test":"TestB"}
+{"Action":"fail","Package":"p"}
+`
+	for in, whole := range map[string]bool{
+		failed: false,
+		failed + `{"Action":"fail","Package":"q"}`:                                                            true,
+		`{"Action":"output","Package":"p","Test":"TestC","Output":"panic: test timed out\n"}` + "\n" + failed: true,
+	} {
+		s := &summary{out: io.Discard, output: map[string][]string{}, skipped: map[string][]string{}}
+		if err := s.read(strings.NewReader(in)); err != nil {
+			t.Fatal(err)
+		}
+		if s.whole != whole || strings.Join(s.again, "") != "p TestA\n" {
+			t.Errorf("%v, %q of %s", s.whole, s.again, in)
+		}
+	}
+}
