@@ -17,6 +17,7 @@ import (
 	"github.com/bagconv/bagconv/formats/mcap"
 	"github.com/bagconv/bagconv/formats/rosbag1"
 	"github.com/bagconv/bagconv/formats/rosbag2"
+	"github.com/bagconv/bagconv/formats/ulog"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/urls"
 )
@@ -24,7 +25,7 @@ import (
 // Registry returns the built-in formats, in the order in which a recording is
 // shown to them, for names that are paths or URLs. Each call returns a new list of the same formats.
 func Registry() *storage.Registry {
-	return storage.NewRegistry(rosbag1.Format, cyber.Format, rosbag2.Format, mcap.Format, mcap.Folder).With(urls.Locate)
+	return storage.NewRegistry(rosbag1.Format, cyber.Format, rosbag2.Format, mcap.Format, mcap.Folder, ulog.Format).With(urls.Locate)
 }
 
 // Open opens the recording at a path or URL for reading, whatever its format: a file, a

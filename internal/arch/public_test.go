@@ -15,7 +15,7 @@ import (
 // Format for a program that wants no others.
 var public = []string{
 	"convert", "convert/check", "convert/values", "convert/verify", "export", "formats/all", "formats/cyber", "formats/mcap",
-	"formats/rosbag1", "formats/rosbag2", "gen", "live", "live/foxglove", "live/ros1", "schema", "schema/builtin", "schema/rosidl",
+	"formats/rosbag1", "formats/rosbag2", "formats/ulog", "gen", "live", "live/foxglove", "live/ros1", "schema", "schema/builtin", "schema/rosidl",
 	"schema/rosmsg", "storage", "storage/files", "storage/storagetest", "urls",
 }
 

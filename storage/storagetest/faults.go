@@ -15,11 +15,8 @@ import (
 
 // sourceUntouched: reading changes nothing in or beside the source.
 func (c *Config) sourceUntouched(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, c.Name)
-	if err := WriteAll(c.Format, path, storage.WriteOptions{}, c.small()); err != nil {
-		t.Fatal(err)
-	}
+	path, _ := c.recording(t, storage.WriteOptions{}, c.small())
+	dir := filepath.Dir(path)
 	before := digest(t, dir)
 	r := c.open(t, path, storage.ReadOptions{})
 	if _, err := ReadAll(r); err != nil {
@@ -38,11 +35,8 @@ func (c *Config) sourceUntouched(t *testing.T) {
 
 // otherFS: a recording is detected and read through the file system that it is in.
 func (c *Config) otherFS(t *testing.T) {
-	dir := t.TempDir()
-	want := c.small()
-	if err := WriteAll(c.Format, filepath.Join(dir, c.Name), storage.WriteOptions{NoSync: true}, want); err != nil {
-		t.Fatal(err)
-	}
+	path, want := c.recording(t, storage.WriteOptions{NoSync: true}, c.small())
+	dir := filepath.Dir(path)
 	formats := storage.NewRegistry(c.Format)
 	r, err := formats.Open(context.Background(), filepath.Join(nowhere, c.Name), storage.ReadOptions{FS: movedFS{iox.OS, dir}})
 	if err != nil {
@@ -83,10 +77,7 @@ func (m movedFS) ReadDir(name string) ([]os.DirEntry, error) { return m.FS.ReadD
 
 // cancelled: a context that has ended ends the reading.
 func (c *Config) cancelled(t *testing.T) {
-	path := filepath.Join(t.TempDir(), c.Name)
-	if err := WriteAll(c.Format, path, storage.WriteOptions{NoSync: true}, c.small()); err != nil {
-		t.Fatal(err)
-	}
+	path, _ := c.recording(t, storage.WriteOptions{NoSync: true}, c.small())
 	r := c.open(t, path, storage.ReadOptions{})
 	defer r.Close()
 	b := storage.ReaderCapabilities(r).Blocks
@@ -139,11 +130,7 @@ func (c *Config) writeFaults(t *testing.T) {
 // readFaults lets each operation of a reader fail in turn: an error or, if
 // the format salvages, no wrong message.
 func (c *Config) readFaults(t *testing.T) {
-	path := filepath.Join(t.TempDir(), c.Name)
-	want := c.withExtras(t, c.Generate(17, Spec{Topics: 2, Messages: 60, MaxSize: 2000, Step: 1000}))
-	if err := WriteAll(c.Format, path, storage.WriteOptions{ChunkSize: 20 << 10}, want); err != nil {
-		t.Fatal(err)
-	}
+	path, want := c.recording(t, storage.WriteOptions{ChunkSize: 20 << 10}, c.withExtras(t, c.Generate(17, Spec{Topics: 2, Messages: 60, MaxSize: 2000, Step: 1000})))
 	for n := int64(1); ; n++ {
 		disk := &faultio.FS{FS: iox.OS, N: n}
 		var got []storage.Message

@@ -54,6 +54,8 @@ type Config struct {
 	// ReadsAll is why a query cannot do with a small part of the file; else it
 	// is held to that.
 	ReadsAll string
+
+	sample string // of RunReader
 }
 
 // A Recording is what is written and expected back: topics, messages in the order

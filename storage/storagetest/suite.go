@@ -129,11 +129,7 @@ func (c *Config) checkInfo(t *testing.T, info *storage.Info, want Recording, ids
 // again. ReadAll and ReadBlocks spoil and hold memory; here one message is held
 // while nothing is called, and one batch while another is read twice.
 func (c *Config) aliasing(t *testing.T) {
-	path := filepath.Join(t.TempDir(), c.Name)
-	want := c.Generate(13, Spec{Topics: 2, Messages: 3000, MaxSize: 3000, Step: 1000})
-	if err := WriteAll(c.Format, path, storage.WriteOptions{NoSync: true, ChunkSize: 64 << 10}, want); err != nil {
-		t.Fatal(err)
-	}
+	path, want := c.recording(t, storage.WriteOptions{NoSync: true, ChunkSize: 64 << 10}, c.Generate(13, Spec{Topics: 2, Messages: 3000, MaxSize: 3000, Step: 1000}))
 	r := c.open(t, path, storage.ReadOptions{})
 	defer r.Close()
 	for i := range want.Messages {
@@ -186,11 +182,7 @@ func (c *Config) aliasing(t *testing.T) {
 
 // concurrent reads all blocks many times over.
 func (c *Config) concurrent(t *testing.T) {
-	path := filepath.Join(t.TempDir(), c.Name)
-	want := c.Generate(14, Spec{Topics: 4, Messages: 5000, MaxSize: 500, Step: 1000, Jitter: 5000})
-	if err := WriteAll(c.Format, path, storage.WriteOptions{NoSync: true, ChunkSize: 32 << 10}, want); err != nil {
-		t.Fatal(err)
-	}
+	path, want := c.recording(t, storage.WriteOptions{NoSync: true, ChunkSize: 32 << 10}, c.Generate(14, Spec{Topics: 4, Messages: 5000, MaxSize: 500, Step: 1000, Jitter: 5000}))
 	r := c.open(t, path, storage.ReadOptions{})
 	defer r.Close()
 	b := storage.ReaderCapabilities(r).Blocks

@@ -63,6 +63,8 @@ func (e *env) listFormats(ctx context.Context) error {
 			output = "a folder"
 		case f.Folder:
 			output = "a folder, or " + output
+		case !f.Write:
+			output = ""
 		}
 		fmt.Fprintf(e.Out, "%-10s%s: %s\n", f.Name, f.Help, does)
 		also := ""
