@@ -5,7 +5,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -87,47 +86,5 @@ func TestPack(t *testing.T) {
 	}
 	if err := pack(filepath.Join(t.TempDir(), "out.rar"), t.TempDir(), when); err == nil {
 		t.Error("a .rar is packed")
-	}
-}
-
-// TestSBOM: the list of this test's own binary names the standard library, has
-// no name twice, and is the same each time.
-func TestSBOM(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var a, b bytes.Buffer
-	if err := writeSBOM(&a, "1.0", []string{self, self}, when); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeSBOM(&b, "1.0", []string{self, self}, when); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
-		t.Errorf("two runs differ: %v", err)
-	}
-	var doc spdxDocument
-	if err := json.Unmarshal(a.Bytes(), &doc); err != nil {
-		t.Fatal(err)
-	}
-	ids, std := map[string]bool{doc.SPDXID: true}, false
-	for _, p := range doc.Packages {
-		if ids[p.SPDXID] {
-			t.Errorf("%s is there twice", p.SPDXID)
-		}
-		ids[p.SPDXID] = true
-		std = std || p.Name == "stdlib" && strings.HasPrefix(p.VersionInfo, "1.")
-	}
-	if !std || len(doc.Packages) < 3 {
-		t.Errorf("packages %+v", doc.Packages)
-	}
-	for _, r := range doc.Relationships {
-		if !ids[r.Element] || !ids[r.Related] {
-			t.Errorf("%+v is about nothing", r)
-		}
-	}
-	if doc.CreationInfo.Created != "2023-11-14T22:13:20Z" {
-		t.Errorf("created %s", doc.CreationInfo.Created)
-	}
-	if err := writeSBOM(io.Discard, "1.0", []string{filepath.Join(t.TempDir(), "none")}, when); err == nil {
-		t.Error("a missing binary has a list")
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -50,6 +51,19 @@ func writeImage(out, folder, version, arch string, when time.Time) error {
 		return err
 	}
 	return os.WriteFile(out, archive, 0o666)
+}
+
+// gzipped compresses bytes, without a name and a time.
+func gzipped(data []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err == nil {
+		_, err = z.Write(data)
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	return b.Bytes(), err
 }
 
 // A tarEntry is a file, or a folder if its name ends with a slash.

@@ -1,20 +1,18 @@
-// Command dist does what scripts/release cannot do with a shell alone: it packs
-// folders so that two runs make the same bytes, makes packages for systems, and
-// lists what a binary is made of.
+// Command dist does what scripts/release can do neither with a shell alone nor with a tool: it packs
+// folders so that two runs make the same bytes, and makes wheels, images and the formula.
 //
 //	go run ./scripts/dist pack OUT FOLDER                  OUT is a .tar.gz or a .zip
-//	go run ./scripts/dist packages OUT FOLDER PYTHON VERSION OS/ARCH
+//	go run ./scripts/dist gzip FILE                        on standard output
+//	go run ./scripts/dist version VERSION                  as Debian and RPM write it
+//	go run ./scripts/dist image OUT FOLDER VERSION ARCH
 //	go run ./scripts/dist wheel OUT BINARY PYTHON VERSION OS/ARCH
-//	go run ./scripts/dist sbom VERSION BINARY...           SPDX 2.3 in JSON, on standard output
 //	go run ./scripts/dist formula VERSION SHA256SUMS       for Homebrew, on standard output
 //
-// packages takes a folder with the contents of an archive, and puts a Python wheel
-// into the folder OUT, and for Linux a .deb, an
-// .rpm and an image for containers. PYTHON is the folder of the Python package, with
-// pyproject.toml and bagconv/. wheel makes the wheel alone.
+// wheel and image put a file into the folder OUT: a Python wheel, of a binary and of PYTHON, the folder of
+// the Python package with pyproject.toml and bagconv/; and an image for containers, of the folder
+// with the contents of an archive.
 //
-// The time of all files, and of the list, is SOURCE_DATE_EPOCH
-// (reproducible-builds.org), in s since 1970.
+// The time of all files is SOURCE_DATE_EPOCH (reproducible-builds.org), in s since 1970.
 package main
 
 import (
@@ -23,7 +21,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -43,45 +40,30 @@ func run(args []string) error {
 	switch {
 	case len(args) == 3 && args[0] == "pack":
 		return pack(args[1], args[2], when)
-	case len(args) == 6 && args[0] == "packages":
-		return writePackages(args[1], args[2], args[3], args[4], args[5], when)
+	case len(args) == 2 && args[0] == "gzip":
+		data, err := os.ReadFile(args[1])
+		if err == nil {
+			data, err = gzipped(data)
+		}
+		if err == nil {
+			_, err = os.Stdout.Write(data)
+		}
+		return err
+	case len(args) == 2 && args[0] == "version":
+		version, _ := packageVersions(args[1])
+		_, err := fmt.Println(version)
+		return err
+	case len(args) == 5 && args[0] == "image":
+		version, _ := packageVersions(args[3])
+		return writeImage(filepath.Join(args[1], "bagconv-image_"+version+"_"+args[4]+".tar"), args[2], args[3], args[4], when)
 	case len(args) == 6 && args[0] == "wheel":
 		name, err := wheelName(args[4], args[5])
 		if err != nil {
 			return err
 		}
 		return writeWheel(filepath.Join(args[1], name), args[2], args[3], args[4], args[5], when)
-	case len(args) > 2 && args[0] == "sbom":
-		return writeSBOM(os.Stdout, args[1], args[2:], when)
 	case len(args) == 3 && args[0] == "formula":
 		return writeFormula(os.Stdout, args[1], args[2])
 	}
-	return errors.New("the commands are pack, packages, wheel, sbom and formula; see the first lines of scripts/dist/main.go")
-}
-
-// writePackages makes the packages of one system, such as linux/amd64, of the contents of its archive.
-func writePackages(out, folder, python, version, system string, when time.Time) error {
-	wheel, err := wheelName(version, system)
-	if err != nil {
-		return err
-	}
-	goos, arch, _ := strings.Cut(system, "/")
-	binary := filepath.Join(folder, "bagconv")
-	if goos == "windows" {
-		binary += ".exe"
-	}
-	err = writeWheel(filepath.Join(out, wheel), binary, python, version, system, when)
-	if err != nil || goos != "linux" {
-		return err
-	}
-	name, _ := packageVersions(version)
-	err = writeDeb(filepath.Join(out, "bagconv_"+name+"_"+arch+".deb"), folder, version, arch, when)
-	if err != nil {
-		return err
-	}
-	err = writeImage(filepath.Join(out, "bagconv-image_"+name+"_"+arch+".tar"), folder, version, arch, when)
-	if err != nil {
-		return err
-	}
-	return writeRPM(filepath.Join(out, "bagconv-"+name+"-1."+rpmArchs[arch]+".rpm"), folder, version, rpmArchs[arch], when)
+	return errors.New("the commands are pack, gzip, version, wheel, image and formula; see the first lines of scripts/dist/main.go")
 }

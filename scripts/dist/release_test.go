@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -37,10 +41,64 @@ func TestRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Run("again", func(t *testing.T) { testAgain(t, names[".gz"], names[".deb"], names[".rpm"]) })
+	t.Run("sbom", func(t *testing.T) { testSBOM(t, names[".json"]) })
 	t.Run("wheel", func(t *testing.T) { testWheel(t, names[".whl"], demo) })
 	t.Run("deb", func(t *testing.T) { testDeb(t, names[".deb"], demo) })
 	t.Run("rpm", func(t *testing.T) { testRPM(t, names[".rpm"], demo) })
 	t.Run("image", func(t *testing.T) { testImage(t, names[".tar"], demo) })
+}
+
+// testAgain makes the packages of an archive once more, later and in another folder: they have the same bytes.
+func testAgain(t *testing.T, archive, deb, rpm string) {
+	folder, out := t.TempDir(), t.TempDir()
+	command(t, "tar", "-xzf", archive, "-C", folder, "--strip-components=1", "--touch")
+	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
+	command(t, "../packages", out, folder, "1.2.3", runtime.GOARCH)
+	made := filesOf(t, out)
+	if len(made) != 2 {
+		t.Errorf("made %v", slices.Sorted(maps.Keys(made)))
+	}
+	for _, path := range []string{deb, rpm} {
+		want, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(made[filepath.Base(path)], want) {
+			t.Errorf("%s: two runs differ: %v", path, err)
+		}
+	}
+}
+
+// testSBOM: the list has the program, the standard library and its modules, and nothing of the machine
+// that made it.
+func testSBOM(t *testing.T, path string) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Metadata struct {
+			Timestamp string
+			Component struct{ Name, Version string }
+			Tools     []struct {
+				Name   string
+				Hashes []any
+			}
+		}
+		Components []struct{ Name, Version string }
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		t.Fatal(err)
+	}
+	about := list.Metadata
+	if about.Component.Name != "github.com/bagconv/bagconv" || about.Component.Version != "v1.2.3" || about.Timestamp != "" || len(about.Tools) != 1 || about.Tools[0].Hashes != nil {
+		t.Errorf("metadata %+v", about)
+	}
+	names := map[string]bool{}
+	for _, c := range list.Components {
+		names[c.Name] = c.Version != ""
+	}
+	if !names["std"] || !names["modernc.org/sqlite"] || !names["google.golang.org/protobuf"] {
+		t.Errorf("components %v", names)
+	}
 }
 
 // testWheel installs a wheel into a clean virtual environment.
