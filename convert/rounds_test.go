@@ -22,12 +22,12 @@ type goingOn struct {
 	atEnd  func(round int)
 }
 
-func (g *goingOn) Info() (*storage.Info, error) {
+func (g *goingOn) Info() *storage.Info {
 	info := &storage.Info{Format: "fake"}
 	for i, t := range g.topics[:g.round] {
 		info.Topics = append(info.Topics, storage.TopicInfo{Topic: t, ID: storage.TopicID(i)})
 	}
-	return info.Clone(), nil
+	return info.Clone()
 }
 
 func (g *goingOn) Damage() storage.Damage { return storage.Damage{} }

@@ -8,7 +8,7 @@
 // read_next, info, close.
 //
 //	r, err := format.Open(ctx, "drive", storage.ReadOptions{})
-//	info, err := r.Info()
+//	info := r.Info()
 //	for {
 //		m, err := r.ReadNext() // m and m.Data are valid until the next call
 //		if err == io.EOF {

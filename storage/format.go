@@ -328,7 +328,7 @@ type Reader interface {
 	// Info describes the recording as it was found when it was opened, and does not change.
 	// Counts come from the recording's own index if that is sound.
 	// The result belongs to the caller.
-	Info() (*Info, error)
+	Info() *Info
 
 	// Damage returns the oddities and damage found so far: by Open, and by all reading
 	// since. The result belongs to the caller.

@@ -153,10 +153,7 @@ func looked(t *testing.T, f *storage.Format, path string, fs storage.FS) (*stora
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := storagetest.InfoOf(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := storagetest.InfoOf(r)
 	blocks, err := storage.ReaderCapabilities(r).Blocks.Blocks()
 	if err != nil {
 		t.Fatal(err)

@@ -219,10 +219,7 @@ func readBlobs(t *testing.T, path string) (blobs []blob) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	info, err := r.Info()
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := r.Info()
 	for {
 		m, err := r.ReadNext()
 		if errors.Is(err, io.EOF) {

@@ -124,10 +124,7 @@ func Run(ctx context.Context, r storage.Reader, o Options) (*Result, error) {
 	if o.StampOffset <= 0 {
 		o.StampOffset = DefaultStampOffset
 	}
-	src, err := recording.SourceOf(r, recording.Ref{Definitions: o.Definitions, Distro: o.Distro})
-	if err != nil {
-		return nil, err
-	}
+	src := recording.SourceOf(r, recording.Ref{Definitions: o.Definitions, Distro: o.Distro})
 	c := &checker{o: o, info: src.Info}
 	known, err := src.Known(ctx, src.Info)
 	if err != nil {

@@ -31,9 +31,9 @@ func (f *fake) add(id storage.TopicID, at int64, data []byte) {
 	f.messages = append(f.messages, storage.Message{Topic: id, LogTime: at, PublishTime: at, Data: data})
 }
 
-func (f *fake) Info() (*storage.Info, error) { in := f.info; return &in, nil }
-func (f *fake) Damage() storage.Damage       { return f.info.Damage }
-func (f *fake) Close() error                 { return nil }
+func (f *fake) Info() *storage.Info    { in := f.info; return &in }
+func (f *fake) Damage() storage.Damage { return f.info.Damage }
+func (f *fake) Close() error           { return nil }
 
 func (f *fake) ReadNext() (*storage.Message, error) {
 	if f.pos == len(f.messages) {

@@ -92,9 +92,7 @@ type visitor[T any] struct {
 
 // read reads the recording, and again without its index if that turns out to be wrong in time.
 func (v *visitor[T]) read(r storage.Reader, q Query) (err error) {
-	if v.source, err = recording.SourceOf(r, recording.Ref{Definitions: q.Definitions, Distro: q.Distro}); err != nil {
-		return err
-	}
+	v.source = recording.SourceOf(r, recording.Ref{Definitions: q.Definitions, Distro: q.Distro})
 	query := recording.Query{Threads: q.Threads, Edit: selection.Edit{Latch: selection.NoLatch}}
 	if q.FileOrder || storage.ReaderCapabilities(r).Blocks == nil {
 		query.Order = recording.OrderFile

@@ -104,7 +104,7 @@ type memoryReader struct {
 	m    storage.Message
 }
 
-func (r *memoryReader) Info() (*storage.Info, error) {
+func (r *memoryReader) Info() *storage.Info {
 	info := &storage.Info{Format: "mem", Path: r.path, Files: []string{r.path}, Topics: r.topics, Messages: int64(len(r.messages))}
 	for i, m := range r.messages {
 		if i == 0 {
@@ -113,7 +113,7 @@ func (r *memoryReader) Info() (*storage.Info, error) {
 		info.Start, info.End = min(info.Start, m.LogTime), max(info.End, m.LogTime)
 		info.Size += int64(len(m.Data))
 	}
-	return info, nil
+	return info
 }
 
 func (r *memoryReader) ReadNext() (*storage.Message, error) {

@@ -15,10 +15,7 @@ func ExampleOpen() {
 		if err != nil {
 			panic(err)
 		}
-		info, err := r.Info()
-		if err != nil {
-			panic(err)
-		}
+		info := r.Info()
 		fmt.Println(info.Format, info.Version, info.Messages, "messages")
 		for _, t := range info.Topics[:2] {
 			fmt.Println(" ", t.Name, t.Type, t.Encoding, t.Messages)
@@ -79,10 +76,7 @@ func ExampleOpen_query() {
 		panic(err)
 	}
 	defer r.Close()
-	info, err := r.Info()
-	if err != nil {
-		panic(err)
-	}
+	info := r.Info()
 	imu := []storage.TopicID{topicID(info, "/imu/data")}
 
 	for m, err := range r.Query(ctx, storage.Query{Topics: imu, Skip: 99, Limit: 1}) {

@@ -26,10 +26,7 @@ func Example_urls() {
 		panic(err)
 	}
 	defer r.Close()
-	info, err := r.Info()
-	if err != nil {
-		panic(err)
-	}
+	info := r.Info()
 	fmt.Println(info.Messages, "messages")
 	report, err := convert.File(ctx, all.Registry(), url, filepath.Join(dir, "demo.mcap"), convert.Job{})
 	if err != nil {

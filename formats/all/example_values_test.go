@@ -76,12 +76,12 @@ type damagedReader struct {
 
 var errBroken = errors.New("broken")
 
-func (r *damagedReader) Info() (*storage.Info, error) {
+func (r *damagedReader) Info() *storage.Info {
 	return &storage.Info{Topics: []storage.TopicInfo{
 		{Topic: storage.Topic{Name: "/other", Type: "std_msgs/String", Encoding: "ros1"}},
 		{Topic: storage.Topic{Name: "/fix", Type: "sensor_msgs/msg/NavSatStatus", Encoding: "cdr"}},
 		{Topic: storage.Topic{Name: "/json", Type: "sensor_msgs/NavSatStatus", Encoding: "json"}},
-	}}, nil
+	}}
 }
 
 func (r *damagedReader) ReadNext() (*storage.Message, error) {

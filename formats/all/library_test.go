@@ -47,10 +47,7 @@ func libraryValues(ctx context.Context) error {
 }
 
 func libraryRange(ctx context.Context, r storage.Reader) error {
-	info, err := r.Info()
-	if err != nil {
-		return err
-	}
+	info := r.Info()
 	q := values.Query{Start: info.Start + 200e6, End: info.Start + 400e6} // log times, ns since 1970
 	for m, err := range values.Read[map[string]any](ctx, r, "/imu/data", q) {
 		if err != nil {
@@ -75,10 +72,7 @@ func libraryCodec(topic *storage.Topic, data []byte) ([]byte, error) {
 }
 
 func libraryInfo(r *storage.Recording) error {
-	info, err := r.Info()
-	if err != nil {
-		return err
-	}
+	info := r.Info()
 	fmt.Println(info.Format, info.Messages, time.Duration(info.End-info.Start))
 	for _, t := range info.Topics {
 		fmt.Println(t.Name, t.Type, t.Encoding, t.Messages)
@@ -258,10 +252,7 @@ func TestLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	info, err := r.Info()
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := r.Info()
 	topic := info.Topics[topicID(info, "/gps/fix")]
 	var data []byte
 	for m, err := range r.Query(ctx, storage.Query{Topics: []storage.TopicID{topic.ID}, Limit: 1}) {

@@ -63,10 +63,7 @@ func content(f *storage.Format, path string, t *testing.T) map[string]int {
 		return nil
 	}
 	defer r.Close()
-	info, err := r.Info()
-	if err != nil {
-		return nil
-	}
+	info := r.Info()
 	messages, _ := storagetest.ReadAll(r)
 	out := map[string]int{}
 	for _, m := range messages {

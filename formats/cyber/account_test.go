@@ -177,7 +177,7 @@ func TestMissingSegments(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				info, _ := storagetest.InfoOf(r)
+				info := storagetest.InfoOf(r)
 				text := fmt.Sprint(damages(info))
 				if (c.warning == "") != (len(damages(info)) == 0) || !strings.Contains(text, c.warning) {
 					t.Errorf("%v", info.Warnings)
@@ -207,7 +207,7 @@ func TestLastSegment(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if info, _ := storagetest.InfoOf(r); !strings.Contains(fmt.Sprint(damages(info)), "segment 00002 is missing") {
+	if info := storagetest.InfoOf(r); !strings.Contains(fmt.Sprint(damages(info)), "segment 00002 is missing") {
 		t.Errorf("%v", info.Warnings)
 	}
 }
@@ -223,7 +223,7 @@ func TestOnePart(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		info, _ := storagetest.InfoOf(r)
+		info := storagetest.InfoOf(r)
 		return fmt.Sprint(info.Warnings)
 	}
 	if got, want := warnings(stem+".00002"), "this is part 3 of 6 of one recording; to read all of it, name "+stem; !strings.Contains(got, want) {
@@ -266,7 +266,7 @@ func TestUnreadableSegment(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			info, _ := storagetest.InfoOf(r)
+			info := storagetest.InfoOf(r)
 			if list := damages(info); len(list) != 1 || list[0].Code != "part" || info.Messages != 50 || !info.Lost.Uncounted {
 				t.Errorf("%d messages, lost are %+v; %v", info.Messages, info.Lost, info.Warnings)
 			}

@@ -38,10 +38,7 @@ func TestData(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			info, err := storagetest.InfoOf(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			info := storagetest.InfoOf(r)
 			for _, w := range info.Warnings {
 				t.Logf("%s at %d: %s", w.Code, w.Offset, w.Message)
 			}
@@ -126,7 +123,7 @@ func TestDataSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		info, _ := storagetest.InfoOf(r)
+		info := storagetest.InfoOf(r)
 		if info.Messages != int64(want.messages) || len(info.Topics) != want.topics || len(info.Files) != len(paths) || len(info.Warnings) != want.missing {
 			t.Errorf("%s: %d messages in %d topics and %d files, %v", stem, info.Messages, len(info.Topics), len(info.Files), info.Warnings)
 		}

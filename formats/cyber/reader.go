@@ -174,7 +174,7 @@ func (r *reader) list() (list []block) {
 }
 
 // Info describes the recording. See storage.Reader.
-func (r *reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+func (r *reader) Info() *storage.Info { return r.info.Clone() }
 
 // newInfo returns what Info does.
 func (r *reader) newInfo() *storage.Info {

@@ -207,7 +207,7 @@ func TestHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	info, _ := storagetest.InfoOf(r)
+	info := storagetest.InfoOf(r)
 	delete(meta, "other")
 	if fmt.Sprint(info.Metadata) != fmt.Sprint(meta) || len(info.Warnings) > 0 {
 		t.Errorf("%v, %v", info.Metadata, info.Warnings)
@@ -253,7 +253,7 @@ func TestRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info, _ := storagetest.InfoOf(r); len(info.Topics) != len(topics) || info.Messages != 1 || len(info.Warnings) > 0 {
+		if info := storagetest.InfoOf(r); len(info.Topics) != len(topics) || info.Messages != 1 || len(info.Warnings) > 0 {
 			t.Errorf("%s: %+v", name, info)
 		}
 		r.Close()

@@ -105,7 +105,7 @@ func TestSegments(t *testing.T) {
 				if d := storagetest.Diff(got, rec.Messages); d != "" {
 					t.Error(d)
 				}
-				if info, _ := storagetest.InfoOf(r); len(info.Warnings) > 0 || len(info.Topics) != 3 || len(info.Files) != len(files) {
+				if info := storagetest.InfoOf(r); len(info.Warnings) > 0 || len(info.Topics) != 3 || len(info.Files) != len(files) {
 					t.Errorf("%v", info)
 				}
 				r.Close()
@@ -125,7 +125,7 @@ func TestSegments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if info, _ := storagetest.InfoOf(r); info.Messages != 50 || len(left) != len(info.Files) {
+			if info := storagetest.InfoOf(r); info.Messages != 50 || len(left) != len(info.Files) {
 				t.Errorf("%d messages, %d files left", info.Messages, len(left))
 			}
 			r.Close()

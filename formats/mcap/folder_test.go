@@ -46,8 +46,7 @@ func readFolder(t testing.TB, path string, o storage.ReadOptions) (*storage.Info
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := storagetest.InfoOf(r)
-	return info, messages, err
+	return storagetest.InfoOf(r), messages, nil
 }
 
 func codesOf(info *storage.Info) string {

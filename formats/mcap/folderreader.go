@@ -194,7 +194,7 @@ func (r *folderReader) damaged() bool {
 }
 
 // Info describes the recording. See storage.Reader.
-func (r *folderReader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+func (r *folderReader) Info() *storage.Info { return r.info.Clone() }
 
 // newInfo returns what Info does.
 func (r *folderReader) newInfo() *storage.Info {

@@ -40,8 +40,7 @@ func TestFolderWritten(t *testing.T) {
 		}
 		r, err := openReader(t.Context(), path, storage.ReadOptions{})
 		check(t, err)
-		one, err := storagetest.InfoOf(r)
-		check(t, err)
+		one := storagetest.InfoOf(r)
 		if n += one.Messages; len(one.Topics) != len(testTopics) || codesOf(one) != storage.CodeOnePart || one.Metadata["who"] != "me" {
 			t.Errorf("%s: %d topics, %s, %v", path, len(one.Topics), codesOf(one), one.Metadata)
 		}
@@ -116,8 +115,7 @@ func TestPresets(t *testing.T) {
 		check(t, storagetest.WriteAll(Format, path, c.o, storagetest.Recording{Topics: testTopics, Messages: messages}))
 		r, err := openReader(t.Context(), path, storage.ReadOptions{})
 		check(t, err)
-		info, err := storagetest.InfoOf(r)
-		check(t, err)
+		info := storagetest.InfoOf(r)
 		size[name] = info.Size
 		if info.Compression[c.codec] == 0 || len(info.Compression) != 1 || (r.(*reader).blocks[0].run) == c.blocks {
 			t.Errorf("%s: %v", name, info.Compression)
@@ -163,8 +161,7 @@ func TestFileName(t *testing.T) {
 		}
 		r, err := openReader(t.Context(), filepath.Join(dir, name), storage.ReadOptions{})
 		check(t, err)
-		info, err := storagetest.InfoOf(r)
-		check(t, err)
+		info := storagetest.InfoOf(r)
 		if info.Metadata["who"] != "me" || info.Metadata[storage.MetaDistro] != "iron" || len(info.Metadata) != 2 {
 			t.Errorf("%v", info.Metadata)
 		}

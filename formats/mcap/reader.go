@@ -176,7 +176,7 @@ func headKind(head []byte) int {
 }
 
 // Info describes the file. See storage.Reader.
-func (r *reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+func (r *reader) Info() *storage.Info { return r.info.Clone() }
 
 // newInfo returns what Info does.
 func (r *reader) newInfo() *storage.Info {

@@ -272,7 +272,7 @@ func (r *reader) checkVersion(line string, whole bool) error {
 }
 
 // Info describes the bag. See storage.Reader.
-func (r *reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+func (r *reader) Info() *storage.Info { return r.info.Clone() }
 
 // newInfo returns what Info does.
 func (r *reader) newInfo() *storage.Info {

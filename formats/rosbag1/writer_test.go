@@ -275,7 +275,7 @@ func TestTopicRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if info, err := storagetest.InfoOf(r); err != nil || len(info.Topics) != 1 || info.Messages != 1 {
+	if info := storagetest.InfoOf(r); len(info.Topics) != 1 || info.Messages != 1 {
 		t.Errorf("%+v, %v", info, err)
 	}
 }

@@ -52,10 +52,7 @@ func readJoined(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	info, err := r.Info()
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := r.Info()
 	text := fmt.Sprint(info.Messages, info.Start, info.End, len(info.Files), ":")
 	for {
 		m, err := r.ReadNext()

@@ -118,8 +118,7 @@ func (c crash) byUs(t testing.TB, o storage.ReadOptions) ([]string, *storage.Inf
 		check(t, err)
 		list = append(list, fmt.Sprint(m.Topic+1, m.LogTime, string(m.Data)))
 	}
-	info, err := storagetest.InfoOf(r)
-	check(t, err)
+	info := storagetest.InfoOf(r)
 	if info.Messages != int64(len(list)) && !slices.Contains(codes(info), "salvaged") && !slices.Contains(codes(info), "corrupt") {
 		t.Errorf("Info has %d messages, %d were read", info.Messages, len(list))
 	}

@@ -30,8 +30,7 @@ func FuzzQuery(f *testing.F) {
 		}
 		defer r.Close()
 		ask := storage.Query{Start: start, End: end, Skip: max(skip, 0), Limit: max(limit, 0), Reverse: reverse}
-		info, err := r.Info()
-		check(t, err)
+		info := r.Info()
 		if len(info.Topics) > 1 {
 			ask.Topics = []storage.TopicID{1, 0}
 		}

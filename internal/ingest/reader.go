@@ -57,7 +57,7 @@ func (o *outcomes) of(id storage.TopicID) *outcome {
 }
 
 // Info describes the input. See storage.Reader.
-func (r *reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+func (r *reader) Info() *storage.Info { return r.info.Clone() }
 
 // Damage returns what is left out or changed. See storage.Reader.
 func (r *reader) Damage() (d storage.Damage) {

@@ -52,8 +52,8 @@ func readNothing(context.Context, string, storage.ReadOptions) (storage.Reader, 
 	return &toy{}, nil
 }
 
-func (r *toy) Info() (*storage.Info, error) {
-	return &storage.Info{Topics: []storage.TopicInfo{{Topic: storage.Topic{Name: "/toy"}}}}, nil
+func (r *toy) Info() *storage.Info {
+	return &storage.Info{Topics: []storage.TopicInfo{{Topic: storage.Topic{Name: "/toy"}}}}
 }
 func (r *toy) Damage() storage.Damage { return storage.Damage{} }
 func (r *toy) Close() error           { return nil }

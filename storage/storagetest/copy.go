@@ -62,10 +62,7 @@ func (c *Config) copyTo(in, out string, o storage.WriteOptions, n int, through f
 		return 0, 0, err
 	}
 	defer r.Close()
-	info, err := r.Info()
-	if err != nil {
-		return 0, 0, err
-	}
+	info := r.Info()
 	w, err := c.Format.Create(ctx, out, o)
 	if err != nil {
 		return 0, 0, err

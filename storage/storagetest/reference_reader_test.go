@@ -62,7 +62,7 @@ func openRef(ctx context.Context, path string, o storage.ReadOptions, broken str
 	return r, nil
 }
 
-func (r *refReader) Info() (*storage.Info, error) {
+func (r *refReader) Info() *storage.Info {
 	info := &storage.Info{Format: "ref", Path: r.path, Size: r.size, Files: []string{r.path}, Messages: int64(len(r.rec.Messages))}
 	if r.broken != "drops the recording's metadata" {
 		info.Metadata = maps.Clone(r.rec.Metadata)
@@ -92,11 +92,11 @@ func (r *refReader) Info() (*storage.Info, error) {
 		if r.shared == nil {
 			r.shared = info
 		}
-		return r.shared, nil
+		return r.shared
 	case "Info without damage":
 		info.Warnings = append(info.Warnings, storage.Warning{Code: "early"})
 	}
-	return info, nil
+	return info
 }
 
 func (r *refReader) Damage() (d storage.Damage) {

@@ -49,10 +49,7 @@ func (c *Config) check(t *testing.T, path string, want Recording) {
 	}
 	r := c.open(t, path, storage.ReadOptions{Strict: true})
 	defer r.Close()
-	info, err := r.Info()
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := r.Info()
 	want = c.kept(want)
 	ids := match(t, info, want)
 	c.checkInfo(t, info, want, ids)
@@ -137,9 +134,7 @@ func (c *Config) aliasing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Info(); err != nil { // does not end the message's life
-			t.Fatal(err)
-		}
+		r.Info() // does not end the message's life
 		if !bytes.Equal(m.Data, want.Messages[i].Data) {
 			t.Fatalf("message %d changes before the next call", i)
 		}

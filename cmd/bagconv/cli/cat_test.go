@@ -18,9 +18,9 @@ type lying struct {
 	data []byte // of each message
 }
 
-func (r *lying) Info() (*storage.Info, error) {
+func (r *lying) Info() *storage.Info {
 	return &storage.Info{Format: "lying", Path: r.path, Messages: 4, Start: 10, End: 40, Topics: []storage.TopicInfo{
-		{Topic: storage.Topic{Name: "/a", Type: "std_msgs/msg/Empty", Encoding: "cdr"}, Messages: 4}}}, nil
+		{Topic: storage.Topic{Name: "/a", Type: "std_msgs/msg/Empty", Encoding: "cdr"}, Messages: 4}}}
 }
 
 func (r *lying) Blocks() ([]storage.Block, error) {

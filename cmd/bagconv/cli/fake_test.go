@@ -57,7 +57,7 @@ func openFake(path string) (storage.Reader, error) {
 	return &fakeReader{path, strings.TrimPrefix(string(data), "fake "), 3}, nil
 }
 
-func (r *fakeReader) Info() (*storage.Info, error) {
+func (r *fakeReader) Info() *storage.Info {
 	info := &storage.Info{
 		Format: "fake", Version: "1", Path: r.path, Size: 100, Files: []string{r.path}, Messages: 3, Start: 1, End: 3,
 		Topics: []storage.TopicInfo{{Topic: storage.Topic{Name: "/a\x1b[31m", Type: "a_msgs/msg/A", Encoding: "cdr"}, Messages: 3}},
@@ -66,7 +66,7 @@ func (r *fakeReader) Info() (*storage.Info, error) {
 		info.Size = scanLimit + 1
 	}
 	info.Damage = r.Damage()
-	return info, nil
+	return info
 }
 
 func (r *fakeReader) ReadNext() (*storage.Message, error) {

@@ -257,7 +257,7 @@ func recordedOf(t *testing.T, dir, topic string) (n int) {
 		return 0
 	}
 	defer r.Close()
-	info, err := r.Info()
+	info := r.Info()
 	for err == nil {
 		var m *storage.Message
 		if m, err = r.ReadNext(); err == nil && info.Topics[m.Topic].Name == topic {
@@ -364,10 +364,7 @@ func eachMessage(t *testing.T, path string, f func(topic string, m *storage.Mess
 		t.Fatal(err)
 	}
 	defer r.Close()
-	info, err := r.Info()
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := r.Info()
 	for {
 		m, err := r.ReadNext()
 		if err == io.EOF {

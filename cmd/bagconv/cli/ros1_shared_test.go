@@ -134,7 +134,7 @@ func (s *rosSystem) converted(path, prefix string) (topics map[string]*played, r
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		info, err := r.Info()
+		info := r.Info()
 		if err = errors.Join(err, r.Close()); err != nil {
 			s.t.Fatal(err)
 		}

@@ -113,8 +113,8 @@ func (a *Addition) open() (*storage.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := r.Info()
-	if err = errors.Join(err, r.Close()); err != nil {
+	info := r.Info()
+	if err = r.Close(); err != nil {
 		return nil, err
 	}
 	a.topics = []storage.Topic{}

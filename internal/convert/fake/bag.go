@@ -60,12 +60,12 @@ type Reader struct {
 }
 
 // Info has the topics, and no counts.
-func (r *Reader) Info() (*storage.Info, error) {
+func (r *Reader) Info() *storage.Info {
 	info := &storage.Info{Format: "fake", Files: r.Bag.Files}
 	for i, t := range r.Bag.Topics {
 		info.Topics = append(info.Topics, storage.TopicInfo{Topic: t, ID: storage.TopicID(i)})
 	}
-	return info, nil
+	return info
 }
 
 // Damage returns none.

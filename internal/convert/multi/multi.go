@@ -72,16 +72,11 @@ func open(ctx context.Context, path string, inputs []Input, o storage.ReadOption
 			return nil, err
 		}
 		r.parts = append(r.parts, p)
-		info, err := p.reader.Info()
-		if err != nil {
-			return nil, err
-		}
+		info := p.reader.Info()
 		r.topics += len(info.Topics)
 		blocks = blocks && storage.ReaderCapabilities(p.reader).Blocks != nil
 	}
-	if r.info, err = r.newInfo(); err != nil {
-		return nil, err
-	}
+	r.info = r.newInfo()
 	if !blocks {
 		return struct {
 			storage.Reader
@@ -182,18 +177,15 @@ func shift(t, by int64) int64 {
 }
 
 // Info describes all of them together. See storage.Reader.
-func (r *reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+func (r *reader) Info() *storage.Info { return r.info.Clone() }
 
 // newInfo returns what Info does.
-func (r *reader) newInfo() (*storage.Info, error) {
+func (r *reader) newInfo() *storage.Info {
 	all := &storage.Info{Format: r.name, Path: r.path, Compression: map[string]int64{}, Metadata: map[string]string{}}
 	some := false
 	for i := range r.parts {
 		p := &r.parts[i]
-		info, err := p.reader.Info()
-		if err != nil {
-			return nil, err
-		}
+		info := p.reader.Info()
 		if i == 0 {
 			all.Version = info.Version
 		} else if all.Version != info.Version {
@@ -233,7 +225,7 @@ func (r *reader) newInfo() (*storage.Info, error) {
 		}
 	}
 	all.Damage = r.Damage()
-	return all, nil
+	return all
 }
 
 // Damage returns that of all of them. See storage.Reader.

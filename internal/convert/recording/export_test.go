@@ -101,7 +101,7 @@ func TestExport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		info, err := r.Info()
+		info := r.Info()
 		want := rates{counts: map[rate]int{}}
 		for n := int64(0); err == nil; n++ {
 			var m *storage.Message

@@ -2,7 +2,6 @@ package recording
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -76,18 +75,17 @@ func Open(ctx context.Context, ref Ref) (*Source, error) {
 
 // SourceOf makes a source of an open reader of which nothing was read, to be read once. Of ref only Definitions, Distro
 // and Memory count.
-func SourceOf(r storage.Reader, ref Ref) (*Source, error) {
+func SourceOf(r storage.Reader, ref Ref) *Source {
 	s := &Source{Reader: r, ref: ref}
-	return s, s.look()
+	s.look()
+	return s
 }
 
 func (s *Source) open(ctx context.Context) (err error) {
 	if s.Reader, err = s.ref.Format.Open(ctx, s.ref.Path, s.ref.Read); err != nil {
 		return err
 	}
-	if err = s.look(); err != nil {
-		return errors.Join(err, s.Reader.Close())
-	}
+	s.look()
 	return nil
 }
 
@@ -106,10 +104,9 @@ func (s *Source) forgetIndex(ctx context.Context) error {
 func (s *Source) Index() storage.IndexUse { return s.ref.Read.Index }
 
 // look asks the reader what it has.
-func (s *Source) look() (err error) {
+func (s *Source) look() {
 	s.blockReader, s.listed, s.failed = storage.ReaderCapabilities(s.Reader).Blocks, false, nil
-	s.Info, err = s.Reader.Info()
-	return err
+	s.Info = s.Reader.Info()
 }
 
 // list asks for the blocks, once.
@@ -148,8 +145,8 @@ func (s *Source) Resume() (more bool, err error) {
 		return false, err
 	}
 	s.notAtStart, s.known = false, nil
-	s.Info, err = s.Reader.Info()
-	return more, err
+	s.Info = s.Reader.Info()
+	return more, nil
 }
 
 // Known returns what is known about the definitions of the recording. The first call decides it, for all that is read:

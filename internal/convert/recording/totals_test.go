@@ -27,7 +27,7 @@ func TestTotals(t *testing.T) {
 				r = struct{ storage.Reader }{r}
 			}
 			var last recording.Progress
-			res, err := sourceOf(t, r).Totals(context.Background(), recording.Query{Threads: threads, Progress: func(p recording.Progress) { last = p }})
+			res, err := sourceOf(r).Totals(context.Background(), recording.Query{Threads: threads, Progress: func(p recording.Progress) { last = p }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +54,7 @@ func TestTotalsIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = r.Close() })
-			return sourceOf(t, r)
+			return sourceOf(r)
 		}
 		want, err := open().Totals(t.Context(), recording.Query{})
 		if err != nil {
@@ -68,18 +68,11 @@ func TestTotalsIndex(t *testing.T) {
 			t.Errorf("%s: %d messages, %+v; want %d, %+v", name, got.Messages, got.Timeline, want.Messages, want.Timeline)
 		}
 	}
-	plain := sourceOf(t, struct{ storage.Reader }{&fake.Reader{Bag: fake.Random(9, 5, 5, 5)}})
+	plain := sourceOf(struct{ storage.Reader }{&fake.Reader{Bag: fake.Random(9, 5, 5, 5)}})
 	if _, err := plain.Totals(t.Context(), byIndex); !errors.Is(err, storage.ErrUnsupported) {
 		t.Error(err)
 	}
 }
 
 // sourceOf makes a source of a reader.
-func sourceOf(t *testing.T, r storage.Reader) *recording.Source {
-	t.Helper()
-	src, err := recording.SourceOf(r, recording.Ref{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return src
-}
+func sourceOf(r storage.Reader) *recording.Source { return recording.SourceOf(r, recording.Ref{}) }

@@ -69,7 +69,7 @@ func TestVisitFile(t *testing.T) {
 			r = struct{ storage.Reader }{r}
 		}
 		s := &seen{fail: fail}
-		_, err := sourceOf(t, r).Read(t.Context(), recording.Query{Order: recording.OrderFile, Threads: threads}, s)
+		_, err := sourceOf(r).Read(t.Context(), recording.Query{Order: recording.OrderFile, Threads: threads}, s)
 		return s.got, err
 	}
 	f := fake.Random(1, 60, 31, 5)
@@ -106,7 +106,7 @@ func TestVisitFile(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := sourceOf(t, &fake.Reader{Bag: f}).Read(ctx, recording.Query{Order: recording.OrderFile, Threads: 2}, &seen{}); !errors.Is(err, context.Canceled) {
+	if _, err := sourceOf(&fake.Reader{Bag: f}).Read(ctx, recording.Query{Order: recording.OrderFile, Threads: 2}, &seen{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -144,7 +144,7 @@ func (r *reader) topic(name, typ string) (storage.TopicID, error) {
 }
 
 // Info describes the data set. See storage.Reader.
-func (r *reader) Info() (*storage.Info, error) { return r.about.Clone(), nil }
+func (r *reader) Info() *storage.Info { return r.about.Clone() }
 
 // Damage returns what is odd. See storage.Reader.
 func (r *reader) Damage() (d storage.Damage) {

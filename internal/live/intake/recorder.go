@@ -236,7 +236,7 @@ func (r *Recorder) Stats() []TopicStats {
 }
 
 // Info describes the recording: the topics of the rounds so far. See storage.Reader.
-func (r *Recorder) Info() (*storage.Info, error) {
+func (r *Recorder) Info() *storage.Info {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := &storage.Info{Format: r.o.Format, Path: r.o.Path}
@@ -246,7 +246,7 @@ func (r *Recorder) Info() (*storage.Info, error) {
 	for i, t := range r.topics[:r.announced] {
 		info.Topics = append(info.Topics, storage.TopicInfo{Topic: t, ID: storage.TopicID(i)})
 	}
-	return info.Clone(), nil
+	return info.Clone()
 }
 
 // Damage returns what went wrong so far. See storage.Reader.

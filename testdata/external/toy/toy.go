@@ -153,9 +153,9 @@ func (r *reader) describe(path string, size int64) error {
 	return nil
 }
 
-func (r *reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
-func (r *reader) Damage() storage.Damage       { return storage.Damage{} }
-func (r *reader) Close() error                 { return nil }
+func (r *reader) Info() *storage.Info    { return r.info.Clone() }
+func (r *reader) Damage() storage.Damage { return storage.Damage{} }
+func (r *reader) Close() error           { return nil }
 
 func (r *reader) ReadNext() (*storage.Message, error) {
 	if r.next == len(r.Messages) {

@@ -117,7 +117,7 @@ func (r *Reader) topic(rec *record) storage.TopicID {
 }
 
 // Info describes the bag. See storage.Reader.
-func (r *Reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+func (r *Reader) Info() *storage.Info { return r.info.Clone() }
 
 func (r *Reader) newInfo() *storage.Info {
 	info := &storage.Info{
