@@ -289,7 +289,7 @@ func (r *reader) setInfo() {
 }
 
 // Info describes the recording. See storage.Reader.
-func (r *reader) Info() (*storage.Info, error) { return r.describe.Clone(), nil }
+func (r *reader) Info() *storage.Info { return r.describe.Clone() }
 
 // Damage returns what was found. See storage.Reader.
 func (r *reader) Damage() storage.Damage { return r.src.Damage() }
