@@ -13,8 +13,8 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/multi"
 	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/internal/convert/selection"
-	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/testing/faultio"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bagconv/bagconv/internal/convert/fake"
+	"github.com/bagconv/bagconv/internal/testing/fake"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/rosbag1"
-	"github.com/bagconv/bagconv/internal/convert/fake"
 	"github.com/bagconv/bagconv/internal/convert/selection"
+	"github.com/bagconv/bagconv/internal/testing/fake"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

@@ -14,8 +14,8 @@ import (
 
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/formats/mcap"
-	"github.com/bagconv/bagconv/internal/convert/fake"
 	"github.com/bagconv/bagconv/internal/guard"
+	"github.com/bagconv/bagconv/internal/testing/fake"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
 
-	"github.com/bagconv/bagconv/internal/costtest"
 	"github.com/bagconv/bagconv/internal/schema/protoschema"
+	"github.com/bagconv/bagconv/internal/testing/costtest"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 )
 
 // recordings lists recordings of all formats, damaged ones too.

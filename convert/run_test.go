@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/convert/fake"
+	"github.com/bagconv/bagconv/internal/testing/fake"
 )
 
 func fakeJob(t *testing.T, f *fake.Bag, s *fake.Sink) Job {

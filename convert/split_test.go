@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/convert/fake"
+	"github.com/bagconv/bagconv/internal/testing/fake"
 )
 
 // TestWindowsWrongIndex: parts by size are the same whether the index is right or wrong.

@@ -19,9 +19,9 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/export"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/faultio"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

@@ -11,8 +11,8 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/schema/rosmsg"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
 	"github.com/bagconv/bagconv/schema/rosidl"

@@ -15,7 +15,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/s3test"
+	"github.com/bagconv/bagconv/internal/testing/s3test"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/urls"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/convert/mapping"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 

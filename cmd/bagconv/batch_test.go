@@ -14,7 +14,7 @@ import (
 
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/convert/batch"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 

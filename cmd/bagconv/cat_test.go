@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 )
 
 // catInputs lists recordings that are not too large to be printed with all their

@@ -19,7 +19,7 @@ import (
 	"github.com/bagconv/bagconv/formats/cyber"
 	"github.com/bagconv/bagconv/formats/rosbag1"
 	"github.com/bagconv/bagconv/formats/rosbag2"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/samples"
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/samples"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 )
 
 // A bagReader is a program of others that prints for each bag how many messages it reads.

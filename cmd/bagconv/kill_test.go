@@ -14,8 +14,8 @@ import (
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/testing/faultio"
 )
 
 // generator builds scripts/gen beside the binary.

@@ -18,7 +18,7 @@ import (
 	bagconvert "github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

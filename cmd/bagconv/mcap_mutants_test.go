@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 )
 
 // TestMCAPMutants: PyPI's mcap opens all that recover writes of files that are damaged in any way, and

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 )
 
 // TestPackedReferee: rosbags decodes the same from every form of compressed folder as from

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bagconv/bagconv/internal/live/ros1/rostest"
+	"github.com/bagconv/bagconv/internal/testing/rostest"
 )
 
 // press types keys in a terminal.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/live/ros1/rostest"
+	"github.com/bagconv/bagconv/internal/testing/rostest"
 	"github.com/bagconv/bagconv/storage"
 )
 

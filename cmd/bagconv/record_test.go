@@ -19,8 +19,8 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/bagconv/bagconv/formats/cyber"
-	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/schema/protoschema"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

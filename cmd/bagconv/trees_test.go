@@ -15,12 +15,12 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/samples"
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/samples"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// These tests convert random types and values (internal/typetree) through every
+// These tests convert random types and values (internal/testing/typetree) through every
 // pair of formats and back, and let readers that share nothing with us open each
 // output and compare every message with what was written first: see
 // docs/testing.md.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/internal/message"
 	"github.com/bagconv/bagconv/internal/schema/rosmsg"
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 )
 
 // A layout is a form of messages, as the tests write it.

@@ -18,10 +18,10 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/internal/convert/render"
 	"github.com/bagconv/bagconv/internal/message"
-	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/schema/protoschema"
 	"github.com/bagconv/bagconv/internal/schema/rosmsg"
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/samples"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

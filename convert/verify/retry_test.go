@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/convert/verify"
-	"github.com/bagconv/bagconv/internal/convert/fake"
+	"github.com/bagconv/bagconv/internal/testing/fake"
 )
 
 // TestWrongIndex: what was compared before an index turned out to be wrong does not count.

@@ -16,7 +16,7 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/apollo"
 	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/internal/convert/recording"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/live/ros1/rostest"
+	"github.com/bagconv/bagconv/internal/testing/rostest"
 	"github.com/bagconv/bagconv/live"
 	"github.com/bagconv/bagconv/live/ros1"
 	"github.com/bagconv/bagconv/storage"

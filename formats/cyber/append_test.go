@@ -11,10 +11,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/inplace"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/faultio"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	pb "github.com/bagconv/bagconv/proto/cyber"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	pb "github.com/bagconv/bagconv/proto/cyber"
 	"github.com/bagconv/bagconv/storage"
 	"google.golang.org/protobuf/proto"

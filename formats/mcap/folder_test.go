@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/compress"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/internal/compress"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 

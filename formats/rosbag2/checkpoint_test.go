@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/testing/faultio"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/sqlite"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
-	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/sqlite"
+	"github.com/bagconv/bagconv/internal/testing/faultio"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

@@ -37,7 +37,7 @@ var arrows = []arrow{
 	{"formats/...", []string{"storage", "internal/...", "proto/...", "formats/internal/..."}},
 	{"convert", []string{"storage", "internal/schema/defset", "internal/schema/protoschema", "internal/convert/recording", "internal/convert/extras", "internal/convert/mapping", "internal/convert/selection", "internal/convert/apollo", "internal/guard", "internal/identify", "internal/iox", "proto/apollo"}},
 	{"internal/convert/recording", []string{"storage", "internal/schema/defset", "internal/convert/mapping", "internal/convert/selection", "internal/iox", "internal/ordered"}},
-	{"internal/convert/fake", []string{"storage", "internal/convert/recording"}},
+	{"internal/testing/...", []string{"storage", "schema", "internal/...", "internal/convert/recording", "internal/live/ros1/wire", "internal/schema/rosmsg"}},
 	{"internal/convert/transcode", []string{"schema", "internal/nearest", "internal/schema/facts", "internal/schema/serial", "internal/schema/literal", "internal/schema/measure", "internal/schema/numbers", "internal/schema/protoschema", "internal/schema/jsonschema", "internal/wire/..."}},
 	{"internal/convert/apollo", []string{"schema", "internal/schema/serial", "internal/schema/numbers", "proto/...", "internal/convert/transcode", "internal/wire/..."}},
 	{"internal/convert/fit", []string{"schema", "internal/message", "internal/wire/..."}},
@@ -91,7 +91,7 @@ var arrows = []arrow{
 	{"internal/schema/...", []string{"schema", "proto/..."}},
 	{"storage", nil},
 	{"storage/files", []string{"storage", "internal/iox"}},
-	{"storage/storagetest", []string{"storage", "internal/faultio", "internal/iox", "internal/samples"}},
+	{"storage/storagetest", []string{"storage", "internal/testing/faultio", "internal/iox", "internal/testing/samples"}},
 	{"internal/sqlite", []string{"storage", "internal/iox"}},
 	{"internal/wire/xtypes", []string{"schema", "internal/schema/literal", "internal/wire/ros"}},
 	{"urls", []string{"storage", "internal/iox", "internal/remote"}},
@@ -113,7 +113,7 @@ var floors = [][]string{
 	{"internal/convert/apollo", "internal/convert/foxglove", "internal/convert/migrate", "internal/convert/contract", "internal/convert/tasks", "internal/export/tables", "internal/ingest/parquet", "internal/live/ros1/...", "live/ros1/...", "live/foxglove", "internal/live/serve"},
 	{"internal/convert/mapping"},
 	{"internal/convert/recording", "internal/export/view"},
-	{"convert", "convert/check", "convert/values", "internal/convert/text", "internal/convert/fake", "export", "internal/export/lerobot", "internal/ingest", "internal/ingest/lerobot"},
+	{"convert", "convert/check", "convert/values", "internal/convert/text", "export", "internal/export/lerobot", "internal/ingest", "internal/ingest/lerobot"},
 	{"convert/verify", "internal/live/virtual"},
 	{"cmd/bagconv/cli/phrase"},
 	{"cmd/bagconv/cli/flags"},
@@ -138,7 +138,7 @@ func standsOn(pkg string) (floor int, pattern string) {
 // upward returns what is wrong with the floors of a package and of what it imports, "" when nothing is. Formats and
 // programs of scripts have floors of their own.
 func upward(pkg, imp string) string {
-	for _, other := range []string{"formats/...", "scripts/...", "storage/storagetest", "gen/gentest", "internal/live/foxglove/foxglovetest", "urls"} {
+	for _, other := range []string{"formats/...", "scripts/...", "storage/storagetest", "internal/testing/...", "urls"} {
 		if match(other, pkg) || match(other, imp) {
 			return ""
 		}
@@ -207,9 +207,9 @@ func sibling(pkg, imp string) bool {
 		!strings.HasPrefix(imp, "formats/internal/") && !strings.HasPrefix(imp, pkg+"/internal/")
 }
 
-// upper are the folders of internal/ that belong to the upper half, each to the public package of its name. The
-// pattern internal/... means the tools below them, so formats import none of these.
-var upper = []string{"convert", "export", "ingest", "live", "message", "schema"}
+// upper are the folders of internal/ that belong to the upper half, each to the public package of its name, and what
+// only tests use. The pattern internal/... means the tools below them, so formats import none of these.
+var upper = []string{"convert", "export", "ingest", "live", "message", "schema", "testing"}
 
 func match(pattern, path string) bool {
 	base, ok := strings.CutSuffix(pattern, "/...")

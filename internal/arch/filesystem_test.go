@@ -10,7 +10,7 @@ import (
 )
 
 // fileSystems are the packages that make file systems: iox for the product, the others for tests.
-var fileSystems = []string{"internal/iox/", "internal/faultio/", "storage/storagetest/"}
+var fileSystems = []string{"internal/iox/", "internal/testing/", "storage/storagetest/"}
 
 // TestFileSystems: a file system on another one embeds an iox.Wrapped, because one that embeds a storage.FS
 // loses what the other one can do beyond it; files are synced by iox.Sync, because not every file system can; and

@@ -14,7 +14,7 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/text"
 	"github.com/bagconv/bagconv/internal/frames"
 	"github.com/bagconv/bagconv/internal/ingest"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 

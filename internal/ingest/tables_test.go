@@ -12,7 +12,7 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/export"
 	"github.com/bagconv/bagconv/internal/ingest"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/inplace"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/testing/faultio"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -10,7 +10,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/s3test"
+	"github.com/bagconv/bagconv/internal/testing/s3test"
 )
 
 // TestCloudParts puts an object of more parts together than Google takes at once, asks for it again

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/s3test"
+	"github.com/bagconv/bagconv/internal/testing/s3test"
 )
 
 // fakeS3 starts a server, and returns a file system that makes its further attempts at once.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/testing/faultio"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/bagconv/bagconv/internal/live/foxglove/foxglovetest"
+	"github.com/bagconv/bagconv/internal/testing/foxglovetest"
 	"github.com/bagconv/bagconv/live"
 	"github.com/bagconv/bagconv/storage"
 )

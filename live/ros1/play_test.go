@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bagconv/bagconv/internal/live/ros1/rostest"
 	"github.com/bagconv/bagconv/internal/live/ros1/wire"
+	"github.com/bagconv/bagconv/internal/testing/rostest"
 	"github.com/bagconv/bagconv/live"
 	"github.com/bagconv/bagconv/storage"
 )

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 )
 
 // TestRecordings makes the recordings of each format again, and compares each byte.

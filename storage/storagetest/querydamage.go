@@ -10,9 +10,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/faultio"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 

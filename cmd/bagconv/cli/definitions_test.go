@@ -13,8 +13,8 @@ import (
 
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/convert/mapping"
-	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/schema/rosmsg"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 

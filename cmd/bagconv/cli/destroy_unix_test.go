@@ -18,9 +18,9 @@ import (
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/faultio"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 )
 
 // A world is a folder with everything that a run may be pointed at by mistake. It is

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/s3test"
+	"github.com/bagconv/bagconv/internal/testing/s3test"
 )
 
 // TestExportS3: an export in a bucket has the files and the bytes of one on the disk, and one that is interrupted or refused

@@ -15,7 +15,7 @@ import (
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/live/ros1/rostest"
+	"github.com/bagconv/bagconv/internal/testing/rostest"
 )
 
 // subscribe subscribes to a topic as soon as it is published.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/live/ros1/rostest"
 	"github.com/bagconv/bagconv/internal/live/ros1/wire"
+	"github.com/bagconv/bagconv/internal/testing/rostest"
 )
 
 // TestStopManyTopics: Ctrl-C while record subscribes to 10,000 topics ends it within 10 s, and what came is in a

@@ -13,7 +13,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/live/ros1/rostest"
+	"github.com/bagconv/bagconv/internal/testing/rostest"
 )
 
 // TestSnapshot: the signal writes what was received last; without it nothing is written.

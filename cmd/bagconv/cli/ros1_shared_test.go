@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 

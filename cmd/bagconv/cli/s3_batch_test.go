@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/remote"
-	"github.com/bagconv/bagconv/internal/s3test"
+	"github.com/bagconv/bagconv/internal/testing/s3test"
 )
 
 // TestS3Batches: a batch whose manifest is on a store goes on after it was killed and after the manifest

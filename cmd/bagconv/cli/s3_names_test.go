@@ -9,9 +9,9 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/s3test"
+	"github.com/bagconv/bagconv/internal/testing/faultio"
+	"github.com/bagconv/bagconv/internal/testing/s3test"
 )
 
 // TestS3OddKeys: what a terminal obeys or hides in a key is in no name of a local output, which a note tells; two keys

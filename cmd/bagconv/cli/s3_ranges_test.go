@@ -17,8 +17,8 @@ import (
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/remote"
-	"github.com/bagconv/bagconv/internal/s3test"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/s3test"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 

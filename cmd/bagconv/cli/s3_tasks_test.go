@@ -17,7 +17,7 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/tasks"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/remote"
-	"github.com/bagconv/bagconv/internal/s3test"
+	"github.com/bagconv/bagconv/internal/testing/s3test"
 )
 
 // TestS3Tasks: batch, plan, work and collect with everything on a server: inputs, outputs, receipts,

@@ -19,8 +19,8 @@ import (
 	"github.com/bagconv/bagconv/convert/values"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/schema/defset"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 
 	_ "modernc.org/sqlite"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 )
 
 // prints runs the program and returns its standard output and exit status.

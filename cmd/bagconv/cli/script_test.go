@@ -22,8 +22,8 @@ import (
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/live/foxglove/foxglovetest"
-	"github.com/bagconv/bagconv/internal/live/ros1/rostest"
+	"github.com/bagconv/bagconv/internal/testing/foxglovetest"
+	"github.com/bagconv/bagconv/internal/testing/rostest"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

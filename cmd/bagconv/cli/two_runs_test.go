@@ -16,7 +16,7 @@ import (
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/remote"
-	"github.com/bagconv/bagconv/internal/s3test"
+	"github.com/bagconv/bagconv/internal/testing/s3test"
 )
 
 // A meeting is a web server that answers the first request of each of some paths when all of them have been asked for.

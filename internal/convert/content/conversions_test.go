@@ -15,7 +15,7 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/transcode"
 	"github.com/bagconv/bagconv/internal/schema/protoschema"
 	"github.com/bagconv/bagconv/internal/schema/rosmsg"
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 	"github.com/bagconv/bagconv/schema"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/bagconv/bagconv/internal/message"
 	"github.com/bagconv/bagconv/internal/schema/defset"
 	"github.com/bagconv/bagconv/internal/schema/rosmsg"
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )

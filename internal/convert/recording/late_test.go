@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/convert/fake"
 	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/internal/convert/transcode"
+	"github.com/bagconv/bagconv/internal/testing/fake"
 	"github.com/bagconv/bagconv/storage"
 )
 

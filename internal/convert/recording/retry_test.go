@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/convert/fake"
 	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/testing/fake"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/convert/fake"
 	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/internal/testing/fake"
 	"github.com/bagconv/bagconv/storage"
 )
 

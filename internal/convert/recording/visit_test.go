@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/formats/all"
-	"github.com/bagconv/bagconv/internal/convert/fake"
 	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/internal/convert/selection"
+	"github.com/bagconv/bagconv/internal/testing/fake"
 	"github.com/bagconv/bagconv/storage"
 )
 

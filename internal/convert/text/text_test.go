@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/convert/fake"
 	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/internal/convert/render"
 	"github.com/bagconv/bagconv/internal/convert/text"
+	"github.com/bagconv/bagconv/internal/testing/fake"
 	"github.com/bagconv/bagconv/storage"
 )
 

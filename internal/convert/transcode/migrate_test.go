@@ -15,7 +15,7 @@ import (
 	"github.com/bagconv/bagconv/internal/schema/serial"
 
 	"github.com/bagconv/bagconv/internal/convert/content"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 )

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/schema/protoschema"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bagconv/bagconv/internal/schema/serial"
 
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 )

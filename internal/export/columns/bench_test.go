@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/internal/export/columns"
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 )
 
 // The types that recordings are full of.

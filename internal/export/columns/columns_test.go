@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/export/columns"
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 )
 

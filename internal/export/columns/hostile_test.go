@@ -13,7 +13,7 @@ import (
 
 	"github.com/bagconv/bagconv/internal/export/columns"
 	"github.com/bagconv/bagconv/internal/message"
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 )
 

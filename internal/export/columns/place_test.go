@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/export/columns"
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 )
 
 // TestPlaces: with places, columns have what they have without, when the places are looked up in the file. Messages that do

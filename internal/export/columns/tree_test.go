@@ -19,7 +19,7 @@ import (
 	"github.com/bagconv/bagconv/internal/message"
 	"github.com/bagconv/bagconv/internal/schema/protoschema"
 	"github.com/bagconv/bagconv/internal/schema/rosmsg"
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 )
 
 // A form is a way in which messages are written.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/internal/export/lerobot"
-	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/testing/faultio"
 	"github.com/bagconv/bagconv/storage"
 )
 

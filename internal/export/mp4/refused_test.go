@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/costtest"
+	"github.com/bagconv/bagconv/internal/testing/costtest"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/costtest"
+	"github.com/bagconv/bagconv/internal/testing/costtest"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/bagconv/bagconv/internal/export/columns"
 	"github.com/bagconv/bagconv/internal/export/tables"
 	"github.com/bagconv/bagconv/internal/message"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 

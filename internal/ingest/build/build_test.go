@@ -24,9 +24,9 @@ import (
 	"github.com/bagconv/bagconv/internal/export/columns"
 	"github.com/bagconv/bagconv/internal/ingest/build"
 	"github.com/bagconv/bagconv/internal/message"
-	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/schema/rosmsg"
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/samples"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 )
 
 // columnOf returns a column of an export as one that is read.

@@ -12,9 +12,9 @@ import (
 	"github.com/bagconv/bagconv/internal/ingest/build"
 	"github.com/bagconv/bagconv/internal/ingest/parquet"
 	"github.com/bagconv/bagconv/internal/message"
-	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/schema/rosmsg"
-	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/internal/testing/samples"
+	"github.com/bagconv/bagconv/internal/testing/typetree"
 	"github.com/bagconv/bagconv/storage"
 )
 

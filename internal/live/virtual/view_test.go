@@ -19,7 +19,7 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/multi"
 	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/internal/convert/selection"
-	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 

@@ -1,7 +1,7 @@
 """Reads tables with several readers and compares their values with the truth.
 
 usage: read.py FOLDER. In it NAME.json has a line for each row: the time of the log, and the message as
-internal/typetree writes it; NAME.parquet, NAME.arrow, NAME.arrows and NAME.csv are the table.
+internal/testing/typetree writes it; NAME.parquet, NAME.arrow, NAME.arrows and NAME.csv are the table.
 Prints a line for each difference, and "N tables" at the end.
 """
 import base64

@@ -1,4 +1,4 @@
-"""What the readers of this folder share: the truth of a world of types (internal/typetree AppendTruth), and how a
+"""What the readers of this folder share: the truth of a world of types (internal/testing/typetree AppendTruth), and how a
 decoded message is compared with it. A decoded message is plain: dicts, lists, bool, int, float, str, and Ns."""
 import json, math, struct
 
