@@ -63,7 +63,8 @@ func awsConfig(l *link) (*aws, error) {
 	if assumed != nil {
 		providers = append(providers, assumed)
 	} else {
-		providers = append(providers, profileKeys(profile, "")...)
+		// Keys, single sign-on or a program, of AWS_PROFILE, in ~/.aws/credentials and ~/.aws/config.
+		providers = append(providers, &credentials.FileAWSCredentials{})
 		if role, byVariables := awsRole(); role != nil {
 			role.Region = conf.region
 			providers = append(providers, role)

@@ -37,19 +37,6 @@ func awsRole() (role *credentials.IAM, named bool) {
 	return &credentials.IAM{Client: &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DialContext: dial.DialContext}}, Endpoint: machine}, false
 }
 
-// profileKeys returns the providers of the keys of a profile, in ~/.aws/credentials and in ~/.aws/config. The
-// name "" is that of AWS_PROFILE.
-func profileKeys(profile map[string]string, name string) []credentials.Provider {
-	providers := []credentials.Provider{&credentials.FileAWSCredentials{Profile: name}}
-	if profile["aws_access_key_id"] != "" {
-		providers = append(providers, &credentials.Static{Value: credentials.Value{
-			AccessKeyID: profile["aws_access_key_id"], SecretAccessKey: profile["aws_secret_access_key"],
-			SessionToken: profile["aws_session_token"], SignerType: credentials.SignatureV4,
-		}})
-	}
-	return providers
-}
-
 // longestChain is how many profiles may name each other as source_profile.
 const longestChain = 5
 
@@ -92,14 +79,15 @@ func roleSources(profile map[string]string, region string, depth int) ([]credent
 		if err != nil {
 			return nil, err
 		}
+		keys := []credentials.Provider{&credentials.FileAWSCredentials{Profile: name}}
 		if from["role_arn"] == profile["role_arn"] { // a profile may be its own source
-			return profileKeys(from, name), nil
+			return keys, nil
 		}
 		role, err := profileRole(from, region, depth+1)
 		if err != nil || role != nil {
 			return []credentials.Provider{role}, err
 		}
-		return profileKeys(from, name), nil
+		return keys, nil
 	case source == "Environment":
 		return []credentials.Provider{&credentials.EnvAWS{}}, nil
 	case source == "Ec2InstanceMetadata" || source == "EcsContainer":
