@@ -2,6 +2,7 @@ package ulog
 
 import (
 	"context"
+	"iter"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/storage"
@@ -11,11 +12,7 @@ import (
 func (r *reader) Blocks() ([]storage.Block, error) {
 	list := make([]storage.Block, len(r.blocks))
 	for i := range r.blocks {
-		b := &r.blocks[i]
-		list[i] = storage.Block{
-			Offset: b.at, Size: b.end - b.at, RawSize: b.size + b.end - b.at,
-			Messages: b.messages, Start: b.first, End: b.last, Timed: true,
-		}
+		list[i] = r.blocks[i].Block
 	}
 	return list, nil
 }
@@ -35,8 +32,9 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	e := encoder{b: b.Buf[:0]}
 	st := x.before
 	var m message
-	for at := x.at; at < x.end; at = m.end() {
-		whole, err := r.message(w, &m, at, x.end)
+	end := x.Offset + x.Size
+	for at := x.Offset; at < end; at = m.end() {
+		whole, err := r.message(w, &m, at, end)
 		if err != nil {
 			return r.src.Fail(at, "message", err)
 		}
@@ -66,6 +64,12 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		at += n
 	}
 	return nil
+}
+
+// Query reads the blocks of the times that are asked for, whole. See storage.Querier.
+func (r *reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
+	block := func(i int) *storage.Block { return &r.blocks[i].Block }
+	return chunked.NewQuery(ctx, q, r.src, r, block, nil).Run(q, len(r.topics), len(r.blocks))
 }
 
 // encode appends a message in CDR.

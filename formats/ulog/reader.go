@@ -264,8 +264,8 @@ func (r *reader) setInfo() {
 	i.Start, i.End = math.MaxInt64, math.MinInt64
 	for k := range r.blocks {
 		b := &r.blocks[k]
-		i.Messages += b.messages
-		i.Start, i.End = min(i.Start, b.first), max(i.End, b.last)
+		i.Messages += b.Messages
+		i.Start, i.End = min(i.Start, b.Start), max(i.End, b.End)
 	}
 	if i.Messages == 0 {
 		i.Start, i.End = 0, 0
@@ -307,6 +307,7 @@ func (r *reader) Close() error {
 
 var (
 	_ storage.BlockReader   = (*reader)(nil)
+	_ storage.Querier       = (*reader)(nil)
 	_ storage.ExtraReader   = (*reader)(nil)
 	_ storage.SectionLister = (*reader)(nil)
 )

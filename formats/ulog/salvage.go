@@ -58,23 +58,24 @@ func (s *scanner) follows(at int64) bool {
 	case !whole: // the file ends within it
 		return s.end-at < headLen || names[m.op] != ""
 	}
-	return s.r.wrong(&m, at) == "" && s.r.likely(&m) || s.row(at)
+	return s.r.wrong(&m, at) == "" && s.r.likely(&m) || s.row(at, 1)
 }
 
-// row reports whether messages follow each other at an offset.
-func (s *scanner) row(at int64) bool {
+// row reports whether messages follow each other at an offset: a certain number of points of them, or atEnd points up to
+// the end.
+func (s *scanner) row(at int64, atEnd int) bool {
 	points := 0
 	var m message
 	for range longest {
 		if at == s.end {
-			return points >= certain-1
+			return points >= atEnd
 		}
 		whole, err := s.r.message(&s.ahead, &m, at, s.end)
 		if err != nil {
 			return false
 		}
 		if !whole {
-			return points >= certain-1
+			return points >= atEnd
 		}
 		why := s.r.wrong(&m, at)
 		switch {
@@ -117,7 +118,7 @@ func (s *scanner) find(at, end int64) (int64, error) {
 		if err != nil {
 			return at, s.r.src.Fail(at, "message", err)
 		}
-		if whole && s.r.wrong(&m, at) == "" && s.row(at) {
+		if whole && s.r.wrong(&m, at) == "" && s.row(at, certain-1) {
 			return at, nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // blockSize is from how many bytes on a block ends.
@@ -14,12 +15,8 @@ const blockSize = 256 << 10
 
 // A block is a row of messages that follow each other. See storage.BlockReader.
 type block struct {
-	at, end  int64
-	before   state // at its beginning
-	messages int64
-	size     int64 // of the messages in CDR, about
-	first    int64 // least and greatest log time
-	last     int64
+	storage.Block
+	before state // at its beginning
 }
 
 // A state is what a message without a time depends on.
@@ -72,7 +69,7 @@ func (s *scanner) part() error {
 	s.begin(s.from)
 	var m message
 	for at := s.from; at < s.end; {
-		if at-s.pending.at >= blockSize {
+		if at-s.pending.Offset >= blockSize {
 			s.close(at)
 			s.begin(at)
 			if err := s.r.src.Ctx.Err(); err != nil {
@@ -107,13 +104,15 @@ func (s *scanner) part() error {
 
 // begin begins a block.
 func (s *scanner) begin(at int64) {
-	s.pending = block{at: at, before: s.state, first: math.MaxInt64, last: math.MinInt64}
+	s.pending = block{storage.Block{Offset: at, Start: math.MaxInt64, End: math.MinInt64, Timed: true}, s.state}
 }
 
 // close ends it.
 func (s *scanner) close(end int64) {
-	if s.pending.end = end; s.pending.messages > 0 {
-		s.r.blocks = append(s.r.blocks, s.pending)
+	p := &s.pending
+	p.Size = end - p.Offset
+	if p.RawSize += p.Size; p.Messages > 0 {
+		s.r.blocks = append(s.r.blocks, *p)
 	}
 }
 
@@ -214,9 +213,9 @@ func (s *scanner) take(m *message) error {
 			err = r.src.Warn("time", m.at, true, "a message of %s has a time that no clock has; it has the time of the one before it", t.name)
 		}
 		p := &s.pending
-		p.messages++
-		p.size += 2*int64(len(m.body)) + 160
-		p.first, p.last = min(p.first, ns), max(p.last, ns)
+		p.Messages++
+		p.RawSize += 2*int64(len(m.body)) + 160
+		p.Start, p.End = min(p.Start, ns), max(p.End, ns)
 	}
 	if err == nil && s.visit != nil {
 		err = s.visit(m, m.end(), "")

@@ -99,9 +99,9 @@ func (r *reader) describeMessage(x *storage.Section, m *message) {
 func (r *reader) listBlocks(add func(storage.Section) error) error {
 	for i := range r.blocks {
 		b := &r.blocks[i]
-		x := storage.NewSection(r.src.Path, "messages", b.at, b.end-b.at)
-		x.Messages = storage.Known(b.messages)
-		x.Span(b.first, b.last)
+		x := storage.NewSection(r.src.Path, "messages", b.Offset, b.Size)
+		x.Messages = storage.Known(b.Messages)
+		x.Span(b.Start, b.End)
 		if err := add(x); err != nil {
 			return err
 		}

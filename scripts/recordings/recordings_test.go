@@ -17,9 +17,10 @@ func TestRecordings(t *testing.T) {
 	for format, python := range map[string]string{
 		"ros1": "/usr/bin/python3", "rosbag2": os.Getenv("BAGCONV_ROSBAGS_PYTHON"),
 		"cyber": os.Getenv("BAGCONV_CYBER_PYTHON"), "mcap": os.Getenv("BAGCONV_MCAP_PYTHON"),
+		"ulog": os.Getenv("BAGCONV_ULOG_PYTHON"),
 	} {
 		t.Run(format, func(t *testing.T) {
-			module := map[string]string{"ros1": "rosbag, std_msgs.msg, sensor_msgs.msg, geometry_msgs.msg, nav_msgs.msg, tf2_msgs.msg, diagnostic_msgs.msg, rosgraph_msgs.msg, visualization_msgs.msg", "rosbag2": "rosbags", "cyber": "cyber_record", "mcap": "mcap_protobuf"}[format]
+			module := map[string]string{"ros1": "rosbag, std_msgs.msg, sensor_msgs.msg, geometry_msgs.msg, nav_msgs.msg, tf2_msgs.msg, diagnostic_msgs.msg, rosgraph_msgs.msg, visualization_msgs.msg", "rosbag2": "rosbags", "cyber": "cyber_record", "mcap": "mcap_protobuf", "ulog": "pyulog"}[format]
 			if exec.Command(python, "-c", "import "+module).Run() != nil {
 				if os.Getenv("CI") == "true" {
 					t.Fatalf("CI must have python's %s: .ci/run installs it", module)
