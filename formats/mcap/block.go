@@ -191,7 +191,7 @@ func (w *walk) records(b []byte, at int64) {
 	if at < 0 {
 		w.suspect = w.damage.Places > 0 && !w.damage.Repaired
 	}
-	c := cursor{b: b, suspect: w.suspect, known: func(id uint16) bool { _, ok := w.view.lookup(id, 0); return ok }}
+	c := cursor{b: b, suspect: w.suspect, known: w.knows}
 	for c.step() {
 		place := at
 		if place < 0 {
@@ -221,12 +221,21 @@ func (w *walk) records(b []byte, at int64) {
 		}
 	}
 	for _, g := range c.gaps {
-		if g.err == errZero && g.to == len(b) {
+		if g.err == errZero && zeros(b[g.from:]) {
 			w.damage.Repair("zero-tail", w.offset(g.from), "the last %d bytes of a chunk are zero", g.to-g.from)
 			continue
 		}
 		w.damage.Add("chunk-data", w.offset(g.from), int64(g.to-g.from), "%d bytes of a chunk, %d bytes from its start, cannot be read as records: %v", g.to-g.from, g.from, g.err)
 	}
+}
+
+// knows reports whether something defines a channel.
+func (w *walk) knows(id uint16) bool {
+	if w.scan != nil && w.scan.defines(id) {
+		return true
+	}
+	_, ok := w.view.lookup(id, 0)
+	return ok
 }
 
 // times returns the least and greatest log time of messages, and whether there are any.

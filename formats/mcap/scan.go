@@ -23,10 +23,10 @@ type scanner struct {
 	w   window
 	end int64 // of what is scanned
 
-	known    []chunkIndex   // by offset, those to come
-	rescue   []chunkIndex   // by offset: what a chunk with a damaged header may be read by
-	doubtful bool           // there is a summary, and it is wrong somewhere
-	look     chunked.Sample // those that are compared with their chunk
+	known  []chunkIndex   // by offset, those to come
+	rescue []chunkIndex   // by offset: what a chunk with a damaged header may be read by
+	spare  *summary       // a summary that is wrong somewhere; nil: there is none
+	look   chunked.Sample // those that are compared with their chunk
 
 	run         bool  // the last block is a run that may grow
 	cutEnd      int64 // where the plain chunk that the file ends in would end; 0: there is none
@@ -67,9 +67,12 @@ func (r *reader) scan(s *summary, why string) error {
 }
 
 func (r *reader) scanBy(s *summary, why string) error {
-	k := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1, doubtful: s != nil && why != ""}
+	k := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1}
 	if s != nil {
 		k.rescue = s.chunks
+	}
+	if s != nil && why != "" {
+		k.spare = s
 	}
 	if s != nil && why == "" {
 		k.end, k.known = s.dataEnd, s.chunks
@@ -325,7 +328,8 @@ func (s *scanner) define(op byte, b []byte, at position) error {
 	if err := c.parse(b); err != nil {
 		return err
 	}
-	if _, defined := s.r.defs.current[c.id]; s.summary && (defined || s.doubtful && s.r.defs.pending[c.id] == 0) {
+	unused := s.spare != nil && s.r.defs.pending[c.id] == 0 && len(s.damaged) == 0
+	if _, defined := s.r.defs.current[c.id]; s.summary && (defined || unused) {
 		return nil // the data has shown what it is, or nothing of it
 	}
 	if len(s.r.defs.list) >= maxTopics {

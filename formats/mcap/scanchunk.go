@@ -109,7 +109,7 @@ func (s *scanner) bySummary(x *chunkIndex) (int64, error) {
 	bl.Block = storage.Block{Offset: int64(x.offset), Size: int64(x.length)}
 	var d chunked.Damage
 	c, err := s.r.load(&bl, &s.batch, &d)
-	if err != nil || d.Places > 0 || c == nil || c.sum() == 0 && !consistsOfRecords(s.batch.Buf) {
+	if err != nil || d.Places > 0 || c == nil || c.sum() == 0 && !mostlyRecords(s.batch.Buf) {
 		return 0, err
 	}
 	s.run, s.first = false, false
@@ -118,13 +118,16 @@ func (s *scanner) bySummary(x *chunkIndex) (int64, error) {
 	return bl.index.at + bl.index.size, s.readChunk()
 }
 
-// consistsOfRecords reports whether bytes are whole records: without a checksum nothing else shows that a chunk is
-// where an index has it.
-func consistsOfRecords(b []byte) bool {
-	c := cursor{b: b}
+// mostlyRecords reports whether most of bytes are whole records: without a checksum nothing else shows that a
+// chunk is where an index has it.
+func mostlyRecords(b []byte) bool {
+	c, gaps := cursor{b: b}, 0
 	for c.step() {
 	}
-	return len(c.gaps) == 0
+	for _, g := range c.gaps {
+		gaps += g.to - g.from
+	}
+	return gaps <= len(b)/2
 }
 
 // readChunk reads the last block for what is in it.

@@ -2,6 +2,7 @@ package mcap
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
 )
@@ -138,6 +139,14 @@ func (s *scanner) prove(bl *block) error {
 		s.proved[k.channel] = true
 	}
 	return nil
+}
+
+// defines reports whether the data before this place define a channel, or a summary does that comes later.
+func (s *scanner) defines(id uint16) bool {
+	if _, ok := s.r.defs.current[id]; ok || s.spare == nil {
+		return ok
+	}
+	return slices.ContainsFunc(s.spare.channels, func(c channel) bool { return c.id == id })
 }
 
 // rescued adds the chunk at p, whose header cannot be read, as a summary has it that cannot be used

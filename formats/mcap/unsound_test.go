@@ -297,3 +297,42 @@ func TestPackedAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestZeroedDefinitions: zeros in a plain chunk cost the messages that they touch, and at most the one where reading
+// finds its way again, though the definitions of the chunk are gone and the summary, which has them, then differs from
+// the data.
+func TestZeroedDefinitions(t *testing.T) {
+	path, messages := filepath.Join(t.TempDir(), "x.mcap"), testMessages(24)
+	write(t, path, storage.WriteOptions{Compression: "none"}, fullLayout, messages) // one chunk: no other has its definitions
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := messageEnds(t, whole)
+	chunk := recordsOf(t, whole, opChunk)[0]
+	for _, footer := range []bool{true, false} {
+		for p := chunk + chunkFixed; p < int(ends[0])+40; p++ {
+			for _, n := range []int{20, 400, 700} {
+				b := bytes.Clone(whole)
+				if !footer {
+					clear(b[recordsOf(t, b, opFooter)[0]+recordHead+16:][:4])
+				}
+				clear(b[p:][:n])
+				untouched := 0
+				for i, m := range messages {
+					if start := int(ends[i]) - recordHead - messageFixed - len(m.Data); start >= p+n || int(ends[i]) <= p {
+						untouched++
+					}
+				}
+				got, i, _, err := openBytes(t, b, storage.ReadOptions{})
+				if err != nil || len(got) < untouched-1 {
+					t.Fatalf("%d zeros at %d, checksum of the summary %v: %d messages, %d are whole, %v: %+v",
+						n, p, footer, len(got), untouched, err, i.Warnings)
+				}
+				if len(got) < len(messages) && i.Lost == (storage.Lost{}) {
+					t.Fatalf("%d zeros at %d: %d messages, and nothing is lost: %+v", n, p, len(got), i.Warnings)
+				}
+			}
+		}
+	}
+}
