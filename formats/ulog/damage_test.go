@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -68,7 +69,7 @@ func TestGarbage(t *testing.T) {
 	l := sample(400)
 	all := mustRead(t, l)
 	rng := rand.New(rand.NewPCG(1, 2))
-	for round := range 300 {
+	for round := range samples.Pick(1000, 100, 30) {
 		at := l.at[8+rng.IntN(len(l.at)-8)] // after the subscriptions
 		noise := make([]byte, 1+rng.IntN(3000))
 		for i := range noise {
@@ -92,7 +93,7 @@ func TestOverwritten(t *testing.T) {
 	l := sample(400)
 	all := mustRead(t, l)
 	rng := rand.New(rand.NewPCG(3, 4))
-	for round := range 300 {
+	for round := range samples.Pick(1000, 100, 30) {
 		from := l.at[8] + rng.IntN(len(l.b)-l.at[8])
 		to := min(len(l.b), from+1+rng.IntN(2000))
 		b := bytes.Clone(l.b)
@@ -129,7 +130,7 @@ func TestZeroTail(t *testing.T) {
 func TestLostSubscription(t *testing.T) {
 	l := newLog(0).add(opFormat, "a:uint64_t timestamp;").subscribe(0, 0, "a")
 	for i := range 50 {
-		l.data(uint16(i%2*7), uint64(i))
+		l.data(uint16(i%2*7), uint64(i+1))
 	}
 	x := mustRead(t, l)
 	if len(x.messages) != 25 || !slices.Equal(x.codes(), []string{"no-subscription"}) || x.damage.Lost.Messages != 25 {

@@ -5,7 +5,7 @@
 //	message  = size u16 | type u8 | size bytes:
 //
 //	B flags         compat u8[8] | incompat u8[8] | offsets of appended data u64[3] | more; it is the first message
-//	F format        name ":" type " " field ";" ... : a struct; the type is a basic one or a format, or an array: "float[3]"
+//	F format        name ":" type " " field ";" ... : a struct; a type is a basic one or a format, or an array: "float[3]"
 //	I info          key size u8 | type " " name | value
 //	M multi info    continued u8 | as I
 //	P parameter     as I: an int32_t or a float; after the definitions one that was changed

@@ -52,7 +52,8 @@ func (e *encoder) stamp(ns int64) {
 	e.uint32(uint32(ns % 1e9))
 }
 
-// structure appends a packed struct, and returns what follows it in src, of which the padding at the end may be missing.
+// structure appends a packed struct, and returns what follows it in src, of which the padding at the end may be
+// missing.
 func (e *encoder) structure(s *structure, src []byte) []byte {
 	if s.text == "" { // as ROS 2 writes a type without fields
 		e.uint8(0)

@@ -27,7 +27,8 @@ func (r *reader) addInfo(m *message) error {
 	if m.op == opInfo {
 		text, ok := kv.text()
 		if !ok {
-			return r.src.WarnLost(storage.Lost{Bytes: m.end() - m.at}, "info", m.at, true, "the information %s cannot be read: it has %d bytes and the type %s", kv.name, len(kv.value), kv.typ)
+			return r.src.WarnLost(storage.Lost{Bytes: m.end() - m.at}, "info", m.at, true,
+				"the information %s cannot be read: it has %d bytes and the type %s", kv.name, len(kv.value), kv.typ)
 		}
 		r.info[kv.name] = text
 		return nil
@@ -50,7 +51,8 @@ func (r *reader) addInfo(m *message) error {
 // Extras lists the M. See storage.ExtraReader.
 func (r *reader) Extras() (x storage.Extras, err error) {
 	for _, m := range r.multi {
-		x.Metadata = append(x.Metadata, storage.MetadataRecord{Name: m.name, Values: func() (map[string]string, error) { return r.values(m) }})
+		values := func() (map[string]string, error) { return r.values(m) }
+		x.Metadata = append(x.Metadata, storage.MetadataRecord{Name: m.name, Values: values})
 	}
 	return x, nil
 }

@@ -23,23 +23,32 @@ type reader struct {
 	start   int64   // when logging began, ns
 	offsets []int64 // of appended data, ascending
 
-	types    types
-	topics   []*topic
-	byKey    map[topicKey]*topic
-	ids      map[uint16][]subscription
-	builtins map[byte]*topic // of P, Q, and L with C
-	info     map[string]string
-	multi    []*multi
-	byName   map[string]*multi
-	dropouts struct {
-		at, count int64
-		duration  time.Duration
-	}
+	types     types
+	topics    []*topic
+	byKey     map[topicKey]*topic
+	ids       map[uint16][]subscription
+	builtins  map[byte]*topic // of P, Q, and L with C
+	info      map[string]string
+	multi     []*multi
+	byName    map[string]*multi
+	dropouts  tally
+	dropped   time.Duration // in all dropouts
+	unstamped tally         // messages with the time 0
 
 	blocks   []block
 	describe *storage.Info
 	windows  sync.Pool // of *chunked.Window
 	sequence storage.Sequence
+}
+
+// A tally counts what is in several places, and has the first one.
+type tally struct{ at, count int64 }
+
+func (t *tally) add(at int64) {
+	if t.count == 0 {
+		t.at = at
+	}
+	t.count++
 }
 
 // A topic is one of the recording.
@@ -50,6 +59,7 @@ type topic struct {
 	text      string
 	structure *structure // of data; nil if it cannot be read
 	messages  int64
+	block     int64 // offset of the last block that has some
 }
 
 type topicKey struct {
@@ -121,13 +131,15 @@ func (r *reader) readHead() error {
 	}
 	r.version = b[len(magic)]
 	if r.version > 1 {
-		if err := r.src.Warn("version", int64(len(magic)), false, "version %d of the format is not known here; the file is read as version 1", r.version); err != nil {
+		if err := r.src.Warn("version", int64(len(magic)), false,
+			"version %d of the format is not known here; the file is read as version 1", r.version); err != nil {
 			return err
 		}
 	}
 	if r.start = nanoseconds(b[len(magic)+1:]); r.start == noTime {
 		r.start = 0
-		if err := r.src.Warn("time", int64(len(magic))+1, true, "the head has a time of the start that no clock has"); err != nil {
+		if err := r.src.Warn("time", int64(len(magic))+1, true,
+			"the head has a time of the start that no clock has"); err != nil {
 			return err
 		}
 	}
@@ -143,7 +155,8 @@ func (r *reader) readHead() error {
 	}
 	for _, at := range f.offsets {
 		if at < m.end() || at > r.src.Size || len(r.offsets) > 0 && at < r.offsets[len(r.offsets)-1] {
-			if err := r.src.Warn("appended", headSize, true, "data should be appended at byte %d, which is not in the file or out of order", at); err != nil {
+			if err := r.src.Warn("appended", headSize, true,
+				"data should be appended at byte %d, which is not in the file or out of order", at); err != nil {
 				return err
 			}
 			continue
@@ -157,7 +170,8 @@ func (r *reader) readHead() error {
 func (r *reader) addFormat(m *message) error {
 	s, err := parseStructure(m.body)
 	if err != nil {
-		return r.src.WarnLost(storage.Lost{Bytes: m.end() - m.at}, "format", m.at, true, "a format cannot be read: %v", err)
+		lost := storage.Lost{Bytes: m.end() - m.at}
+		return r.src.WarnLost(lost, "format", m.at, true, "a format cannot be read: %v", err)
 	}
 	r.types.add(s)
 	return nil
@@ -172,7 +186,8 @@ func (r *reader) subscribe(m *message) error {
 		var err error
 		if t, err = r.newTopic(key); err != nil {
 			t = &topic{name: key.name}
-			if err := r.src.Warn("format", m.at, true, "the messages %s cannot be read: %v", key.name, err); err != nil {
+			if err := r.src.Warn("format", m.at, true,
+				"the messages %s cannot be read: %v", key.name, err); err != nil {
 				return err
 			}
 		}
@@ -180,7 +195,8 @@ func (r *reader) subscribe(m *message) error {
 	}
 	list := r.ids[id]
 	if n := len(list); n > 0 && list[n-1].topic != t {
-		if err := r.src.Warn("resubscribed", m.at, false, "the id %d of %s is used again, for %s", id, list[n-1].topic.name, t.name); err != nil {
+		if err := r.src.Warn("resubscribed", m.at, false,
+			"the id %d of %s is used again, for %s", id, list[n-1].topic.name, t.name); err != nil {
 			return err
 		}
 	} else if n > 0 {
@@ -247,19 +263,15 @@ func (r *reader) topicOf(id uint16, before int64) *topic {
 
 // addDropout counts an O.
 func (r *reader) addDropout(m *message) {
-	d := &r.dropouts
-	if d.count == 0 {
-		d.at = m.at
-	}
-	d.count++
-	d.duration += time.Duration(binary.LittleEndian.Uint16(m.body)) * time.Millisecond
+	r.dropouts.add(m.at)
+	r.dropped += time.Duration(binary.LittleEndian.Uint16(m.body)) * time.Millisecond
 }
 
 // setInfo makes the description.
 func (r *reader) setInfo() {
 	i := &storage.Info{
-		Format: formatName, Version: strconv.Itoa(int(r.version)), Path: r.src.Path, Size: r.src.Size, Files: []string{r.src.Path},
-		Metadata: r.info,
+		Format: formatName, Version: strconv.Itoa(int(r.version)), Path: r.src.Path, Size: r.src.Size,
+		Files: []string{r.src.Path}, Metadata: r.info,
 	}
 	i.Start, i.End = math.MaxInt64, math.MinInt64
 	for k := range r.blocks {
@@ -272,7 +284,8 @@ func (r *reader) setInfo() {
 	}
 	for _, t := range r.topics {
 		i.Topics = append(i.Topics, storage.TopicInfo{ID: t.id, Messages: t.messages, Topic: storage.Topic{
-			Name: t.name, Type: t.typ, Encoding: encoding, Schema: storage.Schema{Encoding: "ros2msg", Data: []byte(t.text)},
+			Name: t.name, Type: t.typ, Encoding: encoding,
+			Schema: storage.Schema{Encoding: "ros2msg", Data: []byte(t.text)},
 		}})
 	}
 	fact := func(key, value string) { i.Facts = append(i.Facts, storage.Fact{Key: key, Value: value}) }
@@ -281,8 +294,8 @@ func (r *reader) setInfo() {
 	if n := len(r.offsets); n > 0 {
 		fact("appended", strconv.Itoa(n))
 	}
-	if d := &r.dropouts; d.count > 0 {
-		fact("dropouts", fmt.Sprintf("%d, %v in all", d.count, d.duration))
+	if n := r.dropouts.count; n > 0 {
+		fact("dropouts", fmt.Sprintf("%d, %v in all", n, r.dropped))
 	}
 	i.Damage = r.Damage()
 	r.describe = i

@@ -209,3 +209,22 @@ func TestDefinitionsBounded(t *testing.T) {
 		t.Errorf("%d topics with %d bytes of definitions; %v", len(x.info.Topics), total, x.codes())
 	}
 }
+
+// TestQueries: the n-th message and those of a range are found, in the order of time.
+func TestQueries(t *testing.T) {
+	r, err := openReader(context.Background(), "x.ulg", storage.ReadOptions{FS: memory(sample(20_000).b)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	storagetest.CheckQueries(t, r, 1, 100)
+}
+
+// TestUnstamped: messages with the time 0 keep it, and are reported once.
+func TestUnstamped(t *testing.T) {
+	l := newLog(5).add(opFormat, "a:uint64_t timestamp;").subscribe(0, 0, "a").data(0, 0).data(0, 7).data(0, 0)
+	x := mustRead(t, l)
+	if len(x.messages) != 3 || x.messages[2].LogTime != 0 || !slices.Equal(x.codes(), []string{"unstamped"}) {
+		t.Errorf("%d messages, %v", len(x.messages), x.damage)
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/storage"
@@ -42,7 +41,8 @@ func (r *reader) likely(m *message) bool {
 		return true
 	}
 	level := m.body[0]
-	return level >= '0' && level <= '7' && nanoseconds(m.body[len(m.body)-len(text)-8:]) != noTime && utf8.Valid(text) && bytes.IndexByte(text, 0) < 0
+	stamp := m.body[len(m.body)-len(text)-8:]
+	return level >= '0' && level <= '7' && nanoseconds(stamp) != noTime && utf8.Valid(text) && bytes.IndexByte(text, 0) < 0
 }
 
 // follows reports whether messages follow at an offset after one that is doubtful.
@@ -99,8 +99,8 @@ func (s *scanner) row(at int64, atEnd int) bool {
 	return false
 }
 
-// find returns the first offset from at to end where reading can go on; end if there is none. From a message of data that
-// nothing describes it does not: too many bytes look like one.
+// find returns the first offset from at to end where reading can go on; end if there is none. From a message of data
+// that nothing describes it does not: too many bytes look like one.
 func (s *scanner) find(at, end int64) (int64, error) {
 	var m message
 	for ; at < end; at++ {
@@ -125,8 +125,8 @@ func (s *scanner) find(at, end int64) (int64, error) {
 	return end, nil
 }
 
-// salvage leaves out a message that cannot be right, and returns where reading goes on: within it, if its size is wrong,
-// after it, or after all that is no message.
+// salvage leaves out a message that cannot be right, and returns where reading goes on: within it, if its size is
+// wrong, after it, or after all that is no message.
 func (s *scanner) salvage(m *message, whole bool, why string) (next int64, err error) {
 	end := s.end
 	if whole && s.follows(m.end()) {
@@ -193,8 +193,11 @@ func (s *scanner) gap(at, next int64, whole bool, why string) error {
 		}
 	}
 	lost := storage.Lost{Bytes: next - at, Uncounted: true}
+	warn := func(code, format string, args ...any) error {
+		return s.r.src.WarnLost(lost, code, at, true, format, args...)
+	}
 	if next < s.end {
-		return s.r.src.WarnLost(lost, "gap", at, true, "%d bytes are not messages: %s; reading goes on at byte %d", lost.Bytes, why, next)
+		return warn("gap", "%d bytes are not messages: %s; reading goes on at byte %d", lost.Bytes, why, next)
 	}
 	rest := "the file"
 	if s.end < s.r.src.Size {
@@ -204,11 +207,11 @@ func (s *scanner) gap(at, next int64, whole bool, why string) error {
 	case err != nil:
 		return err
 	case zeros:
-		return s.r.src.WarnLost(lost, "zero-tail", at, true, "the last %d bytes of %s are zeros", lost.Bytes, rest)
+		return warn("zero-tail", "the last %d bytes of %s are zeros", lost.Bytes, rest)
 	case whole:
-		return s.r.src.WarnLost(lost, "gap", at, true, "the last %d bytes of %s are not messages: %s", lost.Bytes, rest, why)
+		return warn("gap", "the last %d bytes of %s are not messages: %s", lost.Bytes, rest, why)
 	}
-	return s.r.src.WarnLost(lost, "truncated", at, true, "%s ends within a message, of which it has %d bytes", rest, lost.Bytes)
+	return warn("truncated", "%s ends within a message, of which it has %d bytes", rest, lost.Bytes)
 }
 
 // zeros reports whether all bytes of the part from at on are 0.
@@ -233,13 +236,21 @@ func (s *scanner) account() error {
 		u := s.unread[id]
 		lost := storage.Lost{Messages: u.messages, Bytes: u.bytes}
 		if err := r.src.WarnLost(lost, "no-subscription", u.at, true,
-			"%d messages with the id %d, which no readable subscription describes, are left out", u.messages, id); err != nil {
+			"%d messages with the id %d, which no readable subscription describes, are left out",
+			u.messages, id); err != nil {
 			return err
 		}
 	}
-	if d := &r.dropouts; d.count > 0 {
-		return r.src.WarnLost(storage.Lost{Uncounted: true}, "dropout", d.at, false,
-			"%d dropouts, %v in all: the logger could not follow, and nothing counts the messages of these times", d.count, d.duration.Round(time.Millisecond))
+	if n := r.unstamped.count; n > 0 {
+		if err := r.src.Warn("unstamped", r.unstamped.at, false,
+			"%d messages have the time 0: what published them did not set their timestamp", n); err != nil {
+			return err
+		}
+	}
+	if n := r.dropouts.count; n > 0 {
+		return r.src.WarnLost(storage.Lost{Uncounted: true}, "dropout", r.dropouts.at, false,
+			"%d dropouts, %v in all: the logger could not follow, and nothing counts the messages of these times",
+			n, r.dropped)
 	}
 	return nil
 }

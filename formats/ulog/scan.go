@@ -91,7 +91,8 @@ func (s *scanner) part() error {
 		if why == "" && (s.r.likely(&m) || s.follows(next)) {
 			err = s.take(&m)
 		} else {
-			next, err = s.salvage(&m, whole, cmp.Or(why, "a message "+names[m.op]+" that is not likely, and after which no message follows"))
+			why = cmp.Or(why, "a message "+names[m.op]+" that is not likely, and after which no message follows")
+			next, err = s.salvage(&m, whole, why)
 		}
 		if err != nil {
 			return err
@@ -208,11 +209,18 @@ func (s *scanner) take(m *message) error {
 		return err
 	}
 	if t, ns, ok := r.place(m, &s.state); ok {
-		if t.messages++; ns == noTime {
+		switch t.messages++; ns {
+		case noTime:
 			ns = s.state.last
-			err = r.src.Warn("time", m.at, true, "a message of %s has a time that no clock has; it has the time of the one before it", t.name)
+			err = r.src.Warn("time", m.at, true,
+				"a message of %s has a time that no clock has; it gets the time of the one before it", t.name)
+		case 0:
+			r.unstamped.add(m.at)
 		}
 		p := &s.pending
+		if t.block != p.Offset {
+			t.block, p.Topics = p.Offset, append(p.Topics, t.id)
+		}
 		p.Messages++
 		p.RawSize += 2*int64(len(m.body)) + 160
 		p.Start, p.End = min(p.Start, ns), max(p.End, ns)
@@ -226,7 +234,8 @@ func (s *scanner) take(m *message) error {
 // noTime is a time that does not fit into an int64.
 const noTime = math.MinInt64
 
-// place returns the topic and the log time of a message, and moves st on. ok is false if it is not a message of a topic.
+// place returns the topic and the log time of a message, and moves st on. ok is false if it is not a message of a
+// topic.
 func (r *reader) place(m *message, st *state) (t *topic, ns int64, ok bool) {
 	at := -1
 	switch m.op {

@@ -14,7 +14,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Sections lists the messages as the file has them, the blocks, the subscriptions or the file. See storage.SectionLister.
+// Sections lists the messages as the file has them, the blocks, the subscriptions or the file. See
+// storage.SectionLister.
 func (r *reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
 	return chunked.Sections(func(add func(storage.Section) error) error {
 		switch kind {

@@ -9,8 +9,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// RunReader runs what the suite has for a format that is only read, on the recording at path: a sound file with more than
-// one block, if the format has blocks.
+// RunReader runs what the suite has for a format that is only read, on the recording at path: a sound file with more
+// than one block, if the format has blocks.
 func RunReader(t *testing.T, f *storage.Format, path string) {
 	t.Helper()
 	c := &Config{Format: f, Name: filepath.Base(path), sample: path}
