@@ -2,42 +2,22 @@ package mcap
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"path/filepath"
 
-	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A folderWriter writes a rosbag2 folder with one part or, if it is cut into segments,
-// several. Each part is made by a Writer.
+// A folderWriter writes a rosbag2 folder, whose parts are made by a Writer.
 type folderWriter struct {
-	state    chunked.State
-	fs       storage.FS
-	out      *iox.Output
-	add      *ros2bag.Addition    // nil: it makes a folder
-	path     string               // of the folder
-	o        storage.WriteOptions // of the parts
-	profile  ros2bag.Profile
-	size     int64 // of a segment, in bytes of messages; 0: any
-	duration int64 // of a segment, ns; 0: any
-	packed   bool  // parts are compressed as a whole
-	level    int   // of that
-
-	parts []*outPart // the last one gets the messages
-	known map[topicKey]bool
+	ros2bag.Writer
+	level int     // of parts that are compressed as a whole
+	last  *writer // the part that takes the messages
 }
 
-// An outPart is a part that is written.
-type outPart struct {
-	*writer
-	span  ros2bag.Part // of its messages
-	bytes int64        // of them
-}
+// An outPart is a file as a part of a folder.
+type outPart struct{ *writer }
 
 // createFolder starts a folder. See storage.Format.
 func createFolder(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
@@ -59,297 +39,126 @@ func createFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 	if packed && appends {
 		return fail("adding a part that is compressed as a whole", storage.ErrUnsupported, "omit --compression-mode; chunks can be compressed")
 	}
-	w := &folderWriter{path: path, packed: packed, level: level, fs: iox.FS(o.FS), o: o, size: o.SegmentSize, duration: o.SegmentDuration, known: map[topicKey]bool{}}
-	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
+	w := &folderWriter{level: level}
+	w.Init(ctx, path, o)
+	w.Storage, w.Packed, w.Begin = mcapStorage, packed, w.begin
 	if appends {
-		return w.appendTo(ctx)
+		err = w.Append(openFolder, w.compressAs)
+	} else if _, err = newWriter(ctx, path, o); err == nil {
+		err = w.Create()
 	}
-	w.profile = ros2bag.ProfileFor(&o)
-	if _, err := newWriter(ctx, path, o); err != nil {
+	if err != nil {
 		return nil, err
-	}
-	if w.out, err = iox.NewOutput(w.fs, path, o.Overwrite, !o.NoSync); err != nil {
-		return fail("output", err, "")
-	}
-	if err := w.fs.Mkdir(w.out.Temp(), 0o777); err != nil {
-		return nil, errors.Join(w.fail("output", err), w.out.Abort())
-	}
-	if err := w.addPart(); err != nil {
-		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
 }
 
-// addPart begins a part, with the channels of the part before it.
-func (w *folderWriter) addPart() error {
-	n := len(w.parts)
-	if w.add != nil {
-		n += w.add.First
+// compressAs has parts that are added compressed like the most chunks of the recording, unless
+// something is asked for.
+func (w *folderWriter) compressAs(info *storage.Info) {
+	o := &w.Options
+	if o.Compression != "" || o.Values[storage.NamePreset] != "" {
+		return
 	}
-	name := mcapStorage.PartName(filepath.Base(w.out.Final()), n)
-	part, err := newWriter(w.state.Ctx, filepath.Join(w.out.Final(), name), w.o)
+	for _, name := range options.Choices(storage.NameCompression) {
+		if info.Compression[name] > info.Compression[o.Compression] {
+			o.Compression = name
+		}
+	}
+}
+
+// begin begins a part, with the channels of the part before it.
+func (w *folderWriter) begin(p *ros2bag.OutPart, path string) (ros2bag.PartWriter, error) {
+	part, err := newWriter(w.State.Ctx, filepath.Join(w.Out.Final(), p.Name), w.Options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	part.restyle, part.schemed = true, true
-	part.own = ownMetadata{values: maps.Clone(w.o.Metadata), always: true, profile: w.profile}
+	part.own = ownMetadata{values: maps.Clone(w.Options.Metadata), always: true, profile: w.Profile}
 	part.header.profile, part.profiled = "", false
-	if w.packed {
-		name = ros2bag.PackedName(name)
+	if w.Packed {
 		part.packing, part.copies = &packing{level: w.level}, false
 	}
-	part.state.OnBlock = w.state.OnBlock
-	p := &outPart{writer: part}
-	w.parts = append(w.parts, p)
-	if err := p.open(w.fs, filepath.Join(w.out.Temp(), name)); err != nil {
-		return err
+	part.state.OnBlock = w.State.OnBlock
+	if err := part.open(w.FS, path); err != nil {
+		return nil, err
 	}
-	if len(w.parts) > 1 {
-		p.defineAs(w.parts[len(w.parts)-2].writer)
+	if w.last != nil {
+		part.defineAs(w.last)
 	}
-	return nil
+	w.last = part
+	return outPart{part}, nil
 }
 
-func (w *folderWriter) last() *outPart { return w.parts[len(w.parts)-1] }
-
-func (w *folderWriter) fail(what string, err error) error {
-	return &storage.Error{Format: folderName, Path: w.path, Offset: -1, What: what, Err: err}
-}
-
-// Identity returns that players know topics by name, type and encoding. See
-// storage.Writer.
-func (w *folderWriter) Identity() storage.Identity { return storage.IdentityType }
-
-// CreateTopic makes a channel. See storage.Writer.
-func (w *folderWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
-	if err := w.state.Usable(); err != nil {
-		return 0, err
-	}
-	if t.Encoding == "" {
-		t.Encoding = Format.Native
-	}
-	if err := w.add.Continue(&t); err != nil {
-		return 0, w.fail("", err)
-	}
-	key := topicKey{name: t.Name, typ: t.Type, encoding: t.Encoding}
-	if w.known[key] {
-		return 0, w.fail(fmt.Sprintf("a second topic %.200q of type %.200q", t.Name, t.Type), storage.ErrUnsupported)
-	}
+// CreateTopic makes a channel, whose QoS profiles have one text. See ros2bag.PartWriter.
+func (p outPart) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if _, ok := t.Metadata[metaQoS]; ok {
 		t.Metadata = maps.Clone(t.Metadata)
 		delete(t.Metadata, metaQoS)
 	}
-	id, err := w.last().CreateTopic(t)
-	if err != nil {
-		return 0, err
-	}
-	w.known[key] = true
-	return id, nil
+	return p.writer.CreateTopic(t)
 }
 
-// Write adds a message. See storage.Writer.
-func (w *folderWriter) Write(m *storage.Message) error {
-	if err := w.state.Usable(); err != nil {
-		return err
-	}
-	p, err := w.partOf(m)
-	if err != nil {
-		return w.state.Stop(err)
-	}
-	if err := p.Write(m); err != nil {
-		return w.state.Stop(err)
-	}
-	p.span.Add(m.LogTime)
-	p.bytes += int64(len(m.Data))
-	return nil
-}
+// Cut ends the chunk. See ros2bag.PartWriter.
+func (p outPart) Cut() error { return p.Flush() }
 
-// partOf returns the part that the next message belongs to.
-func (w *folderWriter) partOf(m *storage.Message) (*outPart, error) {
-	if p := w.last(); p.span.Messages > 0 && w.full(p.span, p.bytes, m) {
-		if err := w.cut(); err != nil {
-			return nil, err
-		}
+// Settle writes what stands after the data of a part, and closes it. See ros2bag.PartWriter.
+func (p outPart) Settle(last bool) error {
+	if p.state.Finished() || !last && !p.settled() {
+		return nil
 	}
-	return w.last(), nil
-}
-
-// full reports whether a message would make a part with this span and these bytes of messages
-// larger or longer than a segment.
-func (w *folderWriter) full(span ros2bag.Part, bytes int64, m *storage.Message) bool {
-	if w.size > 0 && bytes+int64(len(m.Data)) > w.size {
-		return true
-	}
-	return w.duration > 0 && max(span.End, m.LogTime)-min(span.Start, m.LogTime) > w.duration
-}
-
-// cut ends a part and begins the next one. Chunks of the old part may still be on their way
-// to its file; parts that have all of theirs are closed.
-func (w *folderWriter) cut() error {
-	if err := w.last().Flush(); err != nil {
-		return err
-	}
-	for _, p := range w.parts {
-		if !p.state.Finished() && p.settled() {
-			if err := p.end(); err != nil {
-				return err
-			}
-		}
-	}
-	return w.addPart()
-}
-
-// end writes what stands after the data of a part, and closes it.
-func (p *outPart) end() error {
 	_, err := p.state.Finish(p.finish, "")
 	p.chunkIndexes = nil
 	return err
 }
 
-// OnBlock hands full chunks to f. See storage.BlockWriter.
-func (w *folderWriter) OnBlock(f func(storage.PendingBlock) error) {
-	w.state.OnBlock = f
-	w.last().OnBlock(f)
-}
+// Complete has nothing to do. See ros2bag.PartWriter.
+func (p outPart) Complete() error { return nil }
+
+// Close closes the file. See ros2bag.PartWriter.
+func (p outPart) Close() error { return p.closeFile() }
 
 // Checkpoint ends the chunk. See storage.Checkpointer.
 func (w *folderWriter) Checkpoint() error { return w.Flush() }
 
-// Flush ends the chunk. See storage.BlockWriter.
-func (w *folderWriter) Flush() error {
-	if err := w.state.Usable(); err != nil {
-		return err
-	}
-	if err := w.last().Flush(); err != nil {
-		return w.state.Stop(err)
-	}
-	return nil
-}
-
 // CopyFrom prepares for the chunks of a file or of the parts of a folder. See
 // storage.BlockCopier.
 func (w *folderWriter) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
-	return w.state.Ready() && len(w.parts) == 1 && w.last().CopyFrom(r, topics)
+	return w.State.Ready() && len(w.Parts()) == 1 && w.last.CopyFrom(r, topics)
 }
 
 // CopyBlock writes a chunk as it is stored, unless a part ends within it. See
 // storage.BlockCopier.
 func (w *folderWriter) CopyBlock(b *storage.Batch) (bool, error) {
-	if err := w.state.Usable(); err != nil {
-		return false, err
-	}
-	if len(b.Messages) == 0 {
-		return false, nil
-	}
-	p, err := w.partOf(&b.Messages[0])
-	if err != nil {
-		return false, w.state.Stop(err)
-	}
-	span, bytes := p.span, p.bytes
-	for i := range b.Messages {
-		m := &b.Messages[i]
-		if span.Messages > 0 && w.full(span, bytes, m) {
-			return false, nil
-		}
-		span.Add(m.LogTime)
-		bytes += int64(len(m.Data))
-	}
-	ok, err := p.CopyBlock(b)
-	if err != nil {
-		return ok, w.state.Stop(err)
-	}
-	if ok {
-		p.span, p.bytes = span, bytes
-	}
-	return ok, nil
+	return w.Copy(b.Messages, func() (bool, error) { return w.last.CopyBlock(b) })
 }
 
 // WriteAttachment copies an attachment into the current part. See storage.ExtraWriter.
 func (w *folderWriter) WriteAttachment(a *storage.Attachment) error {
-	return w.extra(func(p *writer) error { return p.WriteAttachment(a) })
+	return w.extra(func() error { return w.last.WriteAttachment(a) })
 }
 
 // WriteMetadata writes a metadata record into the current part. See storage.ExtraWriter.
 func (w *folderWriter) WriteMetadata(m *storage.MetadataRecord) error {
-	return w.extra(func(p *writer) error { return p.WriteMetadata(m) })
+	return w.extra(func() error { return w.last.WriteMetadata(m) })
 }
 
-func (w *folderWriter) extra(write func(*writer) error) error {
-	if err := w.state.Usable(); err != nil {
+func (w *folderWriter) extra(write func() error) error {
+	if err := w.State.Usable(); err != nil {
 		return err
 	}
-	p := w.last().writer
-	err := write(p)
-	if !p.state.Ready() {
-		return w.state.Stop(err)
+	err := write()
+	if !w.last.state.Ready() {
+		return w.State.Stop(err)
 	}
 	return err
 }
 
-// Finish finishes the parts and writes metadata.yaml. See storage.Writer.
-func (w *folderWriter) Finish() (string, error) {
-	temp := w.out.Temp()
-	if w.add != nil {
-		temp = ""
-	}
-	return w.state.Finish(w.finish, temp)
-}
-
-func (w *folderWriter) finish() error {
-	if err := w.state.Ctx.Err(); err != nil {
-		return err
-	}
-	var topics []ros2bag.Topic
-	var parts []ros2bag.Part
-	for _, p := range w.parts {
-		if !p.state.Finished() {
-			if err := p.end(); err != nil {
-				return err
-			}
-		}
-		topics = p.addTopics(topics)
-		parts = append(parts, p.part())
-	}
-	meta := w.profile.Metadata(mcapStorage, w.o.Metadata, topics, parts)
-	if w.add != nil {
-		var err error
-		if meta, err = w.add.Extend(meta); err != nil {
-			return w.fail(ros2bag.MetadataName, err)
-		}
-	}
-	if w.packed {
-		meta.SetPacked()
-	}
-	if err := meta.WriteFile(w.fs, w.out.Temp(), !w.o.NoSync); err != nil {
-		return w.fail(ros2bag.MetadataName, err)
-	}
-	return nil
-}
-
-// Commit moves the folder to its name. See storage.Writer.
-func (w *folderWriter) Commit() error {
-	if w.add != nil {
-		return w.state.Commit(w.Finish, w.commitAdded)
-	}
-	return w.state.Commit(w.Finish, w.out.Commit)
-}
-
-// Close removes what was not committed. See storage.Writer.
-func (w *folderWriter) Close() error {
-	w.state.Close()
-	var err error
-	for _, p := range w.parts {
-		err = errors.Join(err, p.closeFile())
-	}
-	if w.add != nil {
-		return errors.Join(err, w.add.Close())
-	}
-	return errors.Join(err, w.out.Abort())
-}
-
 var (
-	_ storage.Writer      = (*folderWriter)(nil)
-	_ storage.BlockWriter = (*folderWriter)(nil)
-	_ storage.BlockCopier = (*folderWriter)(nil)
-	_ storage.ExtraWriter = (*folderWriter)(nil)
+	_ storage.Writer       = (*folderWriter)(nil)
+	_ storage.Appender     = (*folderWriter)(nil)
+	_ storage.BlockWriter  = (*folderWriter)(nil)
+	_ storage.BlockCopier  = (*folderWriter)(nil)
+	_ storage.ExtraWriter  = (*folderWriter)(nil)
+	_ storage.Checkpointer = (*folderWriter)(nil)
 )

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/inplace"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -20,9 +21,9 @@ import (
 // at its end, and entries of timestamp_idx go where they belong. All pages that change are
 // written behind the others, and Commit overwrites the first one; see sqlite.Growth.
 type fileWriter struct {
-	ctx  context.Context
-	path string
-	old  *oldFile
+	state chunked.State
+	path  string
+	old   *oldFile
 
 	file   *inplace.File
 	aside  storage.File // pages that change
@@ -35,9 +36,6 @@ type fileWriter struct {
 	index  map[topicKey]bool
 	lastID int64        // of topics in the database
 	added  ros2bag.Part // the messages
-
-	err      error // the first one; every further call returns it
-	finished bool
 }
 
 // An addedTopic is a topic of a fileWriter.
@@ -54,8 +52,8 @@ const fileCache = 32 << 20
 
 // appendToFile starts to add to the database at path.
 func appendToFile(ctx context.Context, path string, o storage.WriteOptions) (_ storage.Writer, err error) {
-	w := &fileWriter{ctx: ctx, path: path, index: map[topicKey]bool{}}
-	o.Append = false
+	w := &fileWriter{path: path, index: map[topicKey]bool{}}
+	w.state = chunked.State{Ctx: ctx, Fail: w.wrap}
 	if err := options.Check(&o); err != nil {
 		return nil, w.wrap("option", err)
 	}
@@ -127,8 +125,8 @@ func (w *fileWriter) Topics() []storage.Topic { return w.old.topics }
 
 // CreateTopic makes a topic known, or continues one that is there. See Writer.CreateTopic.
 func (w *fileWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
-	if w.err != nil {
-		return 0, w.err
+	if err := w.state.Usable(); err != nil {
+		return 0, err
 	}
 	if t.Encoding == "" {
 		t.Encoding = encoding
@@ -156,22 +154,23 @@ func (w *fileWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 
 // Write adds a row to messages. See storage.Writer.
 func (w *fileWriter) Write(m *storage.Message) error {
+	if err := w.state.Usable(); err != nil {
+		return err
+	}
 	switch {
-	case w.err != nil:
-		return w.err
 	case int(m.Topic) >= len(w.topics):
-		return w.keep(fmt.Errorf("internal error: a message of topic %d, of %d: %w", m.Topic, len(w.topics), storage.ErrUnsupported))
+		return w.stop(fmt.Errorf("internal error: a message of topic %d, of %d: %w", m.Topic, len(w.topics), storage.ErrUnsupported))
 	case len(m.Data) > sqlite.MaxRow-rowOverhead:
-		return w.keep(tooLarge(len(m.Data), w.topics[m.Topic].Name))
-	case w.added.Messages&255 == 0 && w.ctx.Err() != nil:
-		return w.keep(w.ctx.Err())
+		return w.stop(tooLarge(len(m.Data), w.topics[m.Topic].Name))
+	case w.added.Messages&255 == 0 && w.state.Ctx.Err() != nil:
+		return w.stop(w.state.Ctx.Err())
 	}
 	t := &w.topics[m.Topic]
 	if err := w.insert.Bind(t.id, m.LogTime, m.Data); err != nil {
-		return w.keep(err)
+		return w.stop(err)
 	}
 	if _, err := w.insert.Step(); err != nil {
-		return w.keep(err)
+		return w.stop(err)
 	}
 	w.insert.Reset()
 	t.messages++
@@ -181,29 +180,19 @@ func (w *fileWriter) Write(m *storage.Message) error {
 
 // Finish adds the rows of other tables. See storage.Writer.
 func (w *fileWriter) Finish() (string, error) {
-	if w.err == nil {
-		_ = w.keep(w.finish())
-	}
-	if w.err != nil {
-		return "", w.err
-	}
-	w.finished, w.err = true, errEnded
-	return "", nil
+	return w.state.Finish(func() error { return w.wrap("", w.finish()) }, "")
 }
 
 // Commit lets the file begin with the new first page. See storage.Writer.
 func (w *fileWriter) Commit() error {
-	if !w.finished {
-		if _, err := w.Finish(); err != nil {
-			return err
+	err := w.state.Commit(w.Finish, func() error {
+		if w.first == nil {
+			return nil
 		}
-	}
-	w.finished = false // a second time is an error
-	if w.first != nil {
-		if err := w.file.Commit(inplace.Patch{Off: 0, Data: w.first}); err != nil {
-			w.err = w.wrap("", err)
-			return w.err
-		}
+		return w.file.Commit(inplace.Patch{Off: 0, Data: w.first})
+	})
+	if err != nil {
+		return err
 	}
 	return w.Close()
 }
@@ -227,10 +216,7 @@ func (w *fileWriter) adds() bool {
 
 // Close removes what was not committed. See storage.Writer.
 func (w *fileWriter) Close() (err error) {
-	w.finished = false
-	if w.err == nil {
-		w.err = errEnded
-	}
+	w.state.Close()
 	if w.insert != nil {
 		w.insert.Finalize()
 		w.insert = nil
@@ -250,18 +236,13 @@ func (w *fileWriter) Close() (err error) {
 	return err
 }
 
-// keep makes err the error of all further calls.
-func (w *fileWriter) keep(err error) error {
-	if err != nil && w.err == nil {
-		w.err = w.wrap("", err)
-	}
-	return w.err
-}
+// stop makes err the error of all further calls.
+func (w *fileWriter) stop(err error) error { return w.state.Stop(w.wrap("", err)) }
 
 func (w *fileWriter) wrap(what string, err error) error {
 	var e *storage.Error
 	switch {
-	case errors.As(err, &e), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, fs.ErrNotExist):
+	case err == nil, errors.As(err, &e), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	return &storage.Error{Format: formatName, Path: w.path, Offset: -1, What: what, Err: err}

@@ -10,7 +10,7 @@ import (
 // finish adds the new topics, their definitions, and a row of metadata about all messages:
 // readers take the last one.
 func (w *fileWriter) finish() error {
-	if err := w.ctx.Err(); err != nil || !w.adds() {
+	if err := w.state.Ctx.Err(); err != nil || !w.adds() {
 		return err
 	}
 	meta := w.old.metadata()
@@ -74,14 +74,10 @@ func (f *oldFile) metadata() *ros2bag.Metadata {
 	}
 	have := &ros2bag.Metadata{}
 	for i := range f.topics {
-		have.Topics = append(have.Topics, metadataTopic(&f.topics[i], f.counts[i]))
+		have.Topics = append(have.Topics, ros2bag.TopicOf(&f.topics[i], f.counts[i]))
 	}
 	_ = m.AddTopics(have) // without custom_data there is nothing that fails
 	return m
-}
-
-func metadataTopic(t *storage.Topic, messages int64) ros2bag.Topic {
-	return ros2bag.Topic{Name: t.Name, Type: t.Type, Format: t.Encoding, Hash: t.Metadata[storage.MetaTypeHash], QoS: t.QoS, Messages: messages}
 }
 
 // more returns the metadata of what is added.
@@ -90,7 +86,7 @@ func (w *fileWriter) more() (*ros2bag.Metadata, error) {
 	var kept []ros2bag.CustomTopic
 	for i := range w.topics {
 		t := &w.topics[i]
-		m.Topics = append(m.Topics, metadataTopic(&t.Topic, t.messages))
+		m.Topics = append(m.Topics, ros2bag.TopicOf(&t.Topic, t.messages))
 		if c, ok := ros2bag.KeepTopic(&t.Topic, t.ownSchema); ok && !t.old {
 			kept = append(kept, c)
 		}

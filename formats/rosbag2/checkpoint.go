@@ -13,17 +13,25 @@ import (
 // are compressed as a whole are refused: what they have so far is no file yet. On a store, nothing is there
 // before the end. See storage.Checkpointer.
 func (w *writer) Checkpoint() error {
-	if w.err != nil {
-		return w.err
+	if err := w.State.Usable(); err != nil {
+		return err
 	}
 	if w.packing.mode == ros2bag.ModeFile {
-		return w.keep(&storage.OptionError{Name: storage.NameCompressionMode, What: "a database that is compressed as a whole cannot be read before its end", Hint: "use --" + storage.NameCompressionMode + " " + modes[1]})
+		return w.stop(&storage.OptionError{Name: storage.NameCompressionMode, What: "a database that is compressed as a whole cannot be read before its end", Hint: "use --" + storage.NameCompressionMode + " " + modes[1]})
 	}
-	if iox.IsURL(w.path) {
+	if iox.IsURL(w.Out.Final()) {
 		return nil
 	}
 	w.live = true
-	return w.keep(w.checkpoint())
+	return w.stop(w.checkpoint())
+}
+
+// stop makes err the error of all further calls, unless it is nil.
+func (w *writer) stop(err error) error {
+	if err == nil {
+		return nil
+	}
+	return w.State.Stop(w.Wrap("", err))
 }
 
 // notes are rows of small tables that checkpoints have written before these can be filled.
@@ -34,13 +42,14 @@ type notes struct {
 }
 
 func (w *writer) checkpoint() error {
-	if err := w.settle(false); err != nil {
+	if err := w.Settle(false); err != nil {
 		return err
 	}
-	for _, p := range w.parts {
+	for _, about := range w.Parts() {
+		p := about.PartWriter.(*outPart)
 		switch {
 		case p.loader == nil:
-			if err := p.finish(); err != nil {
+			if err := p.Complete(); err != nil {
 				return err
 			}
 		case !p.ended:
@@ -87,12 +96,12 @@ func (p *outPart) takeNotes() (list [][]sqlitefile.Value, err error) {
 		if i < p.notes.topics {
 			continue
 		}
-		row(int64(i)+1, t.Name, t.Type, t.Encoding, ros2bag.QoSText(t.QoS, w.profile.QoSNames), t.Metadata[storage.MetaTypeHash])
+		row(int64(i)+1, t.Name, t.Type, t.Encoding, ros2bag.QoSText(t.QoS, w.Profile.QoSNames), t.Metadata[storage.MetaTypeHash])
 		if missing {
 			row(int64(i)+1, t.definitionRow(), t.Schema.Encoding, string(t.Schema.Data), t.Metadata[storage.MetaTypeHash])
 		}
 	}
-	meta, err := w.metadata(p)
+	meta, err := w.Metadata(p.about)
 	if err != nil {
 		return nil, err
 	}

@@ -47,14 +47,14 @@ func TestCheckpoint(t *testing.T) {
 				}
 				check(t, w.Checkpoint())
 				appendBlocks()
-				checkLeft(t, w.out.Temp(), topics[:i+1], rows)
+				checkLeft(t, w.Out.Temp(), topics[:i+1], rows)
 			}
 			check(t, w.Flush())
 			appendBlocks()
 			check(t, w.Commit())
 			compare(t, path, topics, rows)
 			files := []string{path}
-			if !w.single {
+			if !w.Single {
 				files, err = filepath.Glob(filepath.Join(path, "*.db3"))
 				check(t, err)
 			}

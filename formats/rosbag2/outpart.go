@@ -21,9 +21,9 @@ import (
 // a recording of many parts has few of them open; finish has SQLite fill in all
 // that is small, when the recording has all its topics.
 type outPart struct {
-	ros2bag.Part
-	w    *writer
-	path string // where it is written
+	about *ros2bag.OutPart
+	w     *writer
+	path  string // where it is written
 
 	file   storage.File       // nil when it is closed
 	stream *streamFile        // the same, if the part is compressed as a whole or goes to a store
@@ -35,31 +35,18 @@ type outPart struct {
 	ended   bool         // it gets no more messages
 	notes   notes        // what checkpoints have written
 	whole   bool         // it is finished
-
-	bytes  int64   // of messages
-	topics []int64 // messages by topic
 }
 
-// addPart begins a part.
-func (w *writer) addPart() error {
-	p := &outPart{w: w, path: w.out.Temp()}
-	if p.Name = base(w.out.Final()); !w.single {
-		n := len(w.parts)
-		if w.add != nil {
-			n += w.add.First
-		}
-		p.Name = db3.PartName(p.Name, n)
-		p.path = filepath.Join(p.path, p.Name)
-		if w.packing.mode == ros2bag.ModeFile {
-			p.path = ros2bag.PackedName(p.path)
-			p.stream = &streamFile{level: w.packing.level, foxy: w.packing.foxy}
-		}
-	}
-	if p.stream == nil && iox.IsURL(p.path) {
+// begin begins a part.
+func (w *writer) begin(about *ros2bag.OutPart, path string) (ros2bag.PartWriter, error) {
+	p := &outPart{about: about, w: w, path: path}
+	switch {
+	case w.Packed:
+		p.stream = &streamFile{level: w.packing.level, foxy: w.packing.foxy}
+	case iox.IsURL(path):
 		p.stream = &streamFile{}
 	}
-	w.parts = append(w.parts, p)
-	return p.create()
+	return p, p.create()
 }
 
 // create makes the tables, empty, and leaves the messages to the loader.
@@ -71,8 +58,8 @@ func (p *outPart) create() (err error) {
 	if err := emptyDatabases.write(p); err != nil {
 		return err
 	}
-	p.loader, err = sqlitefile.Open(p.file, sqlitefile.Options{Memory: w.memory, Temp: func() (storage.File, error) {
-		return iox.TempFile(w.fs, filepath.Dir(p.path))
+	p.loader, err = sqlitefile.Open(p.file, sqlitefile.Options{Memory: w.Options.Memory, Temp: func() (storage.File, error) {
+		return iox.TempFile(w.FS, filepath.Dir(p.path))
 	}})
 	if err != nil {
 		return err
@@ -80,7 +67,7 @@ func (p *outPart) create() (err error) {
 	if p.stream != nil {
 		err = p.stream.begin()
 	}
-	p.handOut()
+	p.OnBlock(w.State.OnBlock)
 	return err
 }
 
@@ -103,7 +90,7 @@ var emptyDatabases = empties{made: map[emptyKind][]byte{}}
 
 // write writes an empty database into the file of a part.
 func (e *empties) write(p *outPart) error {
-	kind := emptyKind{p.w.profile.Schema, p.w.profile.DistroOf(p.w.options)}
+	kind := emptyKind{p.w.Profile.Schema, p.w.distro()}
 	e.mu.Lock()
 	image := e.made[kind]
 	e.mu.Unlock()
@@ -137,10 +124,10 @@ func (p *outPart) makeTables() error {
 		return err
 	}
 	tables := []string{"BEGIN"}
-	if w.profile.Schema >= 3 {
+	if w.Profile.Schema >= 3 {
 		tables = append(tables, createSchema)
 	}
-	if w.profile.Schema >= 4 {
+	if w.Profile.Schema >= 4 {
 		tables = append(tables, createTopics4+")")
 	} else {
 		tables = append(tables, createTopics2+")")
@@ -150,8 +137,8 @@ func (p *outPart) makeTables() error {
 	if err := p.db.Exec(strings.Join(tables, ";")); err != nil {
 		return err
 	}
-	if w.profile.Schema >= 3 {
-		if err := p.db.Run("INSERT INTO schema (schema_version, ros_distro) VALUES (?, ?)", int64(w.profile.Schema), w.profile.DistroOf(w.options)); err != nil {
+	if w.Profile.Schema >= 3 {
+		if err := p.db.Run("INSERT INTO schema (schema_version, ros_distro) VALUES (?, ?)", int64(w.Profile.Schema), w.distro()); err != nil {
 			return err
 		}
 	}
@@ -161,27 +148,41 @@ func (p *outPart) makeTables() error {
 	return p.closeEngine()
 }
 
-// handOut has the pages of messages handed to who writes them. Messages that are compressed
-// one by one are handed out before they are pages.
-func (p *outPart) handOut() {
+// distro is the distribution that the tables name.
+func (w *writer) distro() string { return w.Profile.DistroOf(w.Options.Metadata) }
+
+// OnBlock has the pages of messages handed to who writes them. Messages that are compressed
+// one by one are handed out before they are pages. See ros2bag.PartWriter.
+func (p *outPart) OnBlock(f func(storage.PendingBlock) error) {
 	switch {
 	case p.w.packing.mode == ros2bag.ModeFile:
 		p.loader.OnBuffer(p.handRun)
-	case p.w.hand != nil && p.w.packing.mode == "":
-		p.loader.OnBuffer(p.w.hand)
+	case f != nil && p.w.packing.mode == "":
+		p.loader.OnBuffer(f)
 	}
 }
 
-// add adds a message.
-func (p *outPart) add(m *storage.Message) error {
+// add adds a row.
+func (p *outPart) add(topic, stamp int64, data []byte) error {
 	if p.w.packing.mode == ros2bag.ModeMessage {
-		return p.addRow(int64(m.Topic)+1, m.LogTime, m.Data)
+		return p.addRow(topic, stamp, data)
 	}
-	return p.loader.Add(int64(m.Topic)+1, m.LogTime, m.Data)
+	return p.loader.Add(topic, stamp, data)
 }
 
-// flush ends the messages, and hands out what is left of them.
-func (p *outPart) flush() error {
+// Cut ends the messages of a part that another one follows. See ros2bag.PartWriter.
+func (p *outPart) Cut() error {
+	if p.w.live {
+		if err := p.checkpoint(); err != nil {
+			return err
+		}
+	}
+	return p.Flush()
+}
+
+// Flush ends the messages, and hands out the last pages, with those of the index. See
+// ros2bag.PartWriter.
+func (p *outPart) Flush() error {
 	p.ended = true
 	if p.w.packing.mode == ros2bag.ModeMessage {
 		return p.handRows()
@@ -195,24 +196,6 @@ func (p *outPart) settled() bool {
 		return p.ended && p.pending.Load() == 0
 	}
 	return p.loader.Settled()
-}
-
-// note counts a message that was added.
-func (p *outPart) note(m *storage.Message) {
-	p.Add(m.LogTime)
-	p.bytes += int64(len(m.Data))
-	if int(m.Topic) >= len(p.topics) {
-		p.topics = append(p.topics, make([]int64, len(p.w.topics)-len(p.topics))...)
-	}
-	p.topics[m.Topic]++
-}
-
-// of is how many messages of a topic the part has.
-func (p *outPart) of(topic int) int64 {
-	if topic >= len(p.topics) {
-		return 0
-	}
-	return p.topics[topic]
 }
 
 // open lets SQLite have the file.
@@ -235,7 +218,7 @@ func (p *outPart) openFile(flag int) (err error) {
 	if p.stream != nil {
 		access = os.O_WRONLY
 	}
-	if p.file, err = p.w.fs.OpenFile(p.path, access|flag, 0o666); err != nil {
+	if p.file, err = p.w.FS.OpenFile(p.path, access|flag, 0o666); err != nil {
 		return err
 	}
 	if p.stream != nil {
@@ -254,8 +237,11 @@ func (p *outPart) closeEngine() error {
 	return err
 }
 
-// settle ends the rows. keep leaves the file open for finish.
-func (p *outPart) settle(keep bool) error {
+// Settle ends the rows, and closes the file unless all parts are ended. See ros2bag.PartWriter.
+func (p *outPart) Settle(last bool) error {
+	if p.loader == nil || !last && !p.settled() {
+		return nil
+	}
 	if r := p.run; r != nil { // not handed out any more: nobody would append it
 		p.run = nil
 		p.pending.Add(1)
@@ -273,7 +259,7 @@ func (p *outPart) settle(keep bool) error {
 	if p.stream != nil {
 		p.stream.rows = false
 	}
-	if keep || iox.IsURL(p.path) { // where nothing is opened again
+	if last || iox.IsURL(p.path) { // where nothing is opened again
 		return nil
 	}
 	err := p.file.Close()
@@ -281,8 +267,9 @@ func (p *outPart) settle(keep bool) error {
 	return err
 }
 
-// finish writes the small tables and closes the file, unless a checkpoint has done that.
-func (p *outPart) finish() error {
+// Complete writes the small tables and closes the file, unless a checkpoint has done that. See
+// ros2bag.PartWriter.
+func (p *outPart) Complete() error {
 	if p.whole {
 		return nil
 	}
@@ -301,7 +288,7 @@ func (p *outPart) finish() error {
 	if err := p.writeDefinitions(); err != nil {
 		return err
 	}
-	meta, err := p.w.metadata(p)
+	meta, err := p.w.Metadata(p.about)
 	if err != nil {
 		return err
 	}
@@ -337,7 +324,14 @@ func (p *outPart) finish() error {
 			return err
 		}
 	}
-	return p.close(p.w.sync)
+	return p.close(!p.w.Options.NoSync)
+}
+
+// Close drops what is open: the engine's complaints about a file that is thrown away do not
+// matter. See ros2bag.PartWriter.
+func (p *outPart) Close() error {
+	_ = p.close(false)
+	return nil
 }
 
 // close closes what is open.
@@ -364,9 +358,9 @@ func (p *outPart) writeTopics() error {
 	w := p.w
 	for i := range w.topics {
 		t := &w.topics[i]
-		qos := ros2bag.QoSText(t.QoS, w.profile.QoSNames)
+		qos := ros2bag.QoSText(t.QoS, w.Profile.QoSNames)
 		var err error
-		if w.profile.Schema >= 4 {
+		if w.Profile.Schema >= 4 {
 			err = p.db.Run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles, type_description_hash) VALUES (?, ?, ?, ?, ?, ?)",
 				int64(i)+1, t.Name, t.Type, t.Encoding, qos, t.Metadata[storage.MetaTypeHash])
 		} else {

@@ -53,8 +53,8 @@ var modes = []string{"file", "message"}
 // handRun has pages compressed for a part that is compressed as a whole.
 func (p *outPart) handRun(b storage.PendingBlock) error {
 	run := &streamRun{Buffer: b.(*sqlitefile.Buffer), p: p.stream}
-	if p.w.hand != nil {
-		return p.w.hand(run)
+	if hand := p.w.State.OnBlock; hand != nil {
+		return hand(run)
 	}
 	if err := run.Encode(); err != nil {
 		return run.Done(err)
@@ -111,8 +111,8 @@ func (p *outPart) handRows() error {
 	}
 	p.run = nil
 	p.pending.Add(1)
-	if p.w.hand != nil {
-		return p.w.hand(r)
+	if hand := p.w.State.OnBlock; hand != nil {
+		return hand(r)
 	}
 	return r.write()
 }

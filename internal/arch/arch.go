@@ -32,7 +32,7 @@ var arrows = []arrow{
 	{"cmd/bagconv/cli/complete", []string{"cmd/bagconv/cli/flags", "cmd/bagconv/cli/phrase"}},
 	{"formats/all", []string{"formats/...", "storage", "urls"}},
 	{"formats/internal/chunked", []string{"storage", "internal/compress", "internal/iox", "internal/timeorder", "internal/warnings"}},
-	{"formats/internal/ros2bag", []string{"storage", "internal/compress", "internal/inplace", "internal/iox", "internal/ordered", "internal/warnings", "internal/yaml"}},
+	{"formats/internal/ros2bag", []string{"storage", "formats/internal/chunked", "internal/compress", "internal/inplace", "internal/iox", "internal/ordered", "internal/warnings", "internal/yaml"}},
 	{"formats/rosbag1", []string{"storage", "internal/...", "formats/internal/...", "formats/rosbag1/internal/..."}},
 	{"formats/...", []string{"storage", "internal/...", "proto/...", "formats/internal/..."}},
 	{"convert", []string{"storage", "internal/schema/defset", "internal/schema/protoschema", "internal/convert/recording", "internal/convert/extras", "internal/convert/mapping", "internal/convert/selection", "internal/convert/apollo", "internal/guard", "internal/identify", "internal/iox", "proto/apollo"}},
