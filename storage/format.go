@@ -285,7 +285,7 @@ type WriteOptions struct {
 	Level       int    // codec level; 0 is the codec's default
 	ChunkSize   int64  // bytes of message data per chunk before compression; 0 is the format's default
 	Profile     string // "" is the default
-	Version     string // Info.Version of a source of the same format; the output has that version if it is newer than the default, and Profile is ""
+	Version     string // Info.Version of a source of the same format, which the output keeps if it can and Profile is ""
 
 	// A recording may be cut into segments, each a whole file with all topics:
 	// before a message that would make one larger or longer. 0 is no limit, and

@@ -57,16 +57,21 @@ func FindProfile(name string) (Profile, bool) {
 }
 
 // ProfileFor returns the profile of an output: the one that is asked for, whose name the options of
-// the format have checked; else the default, or the nearest to the version of the source if that is
-// newer.
+// the format have checked; else the one of the version of the source, which the output keeps; else
+// the default. Versions before 4 are not written.
 func ProfileFor(o *storage.WriteOptions) Profile {
-	p, _ := FindProfile(o.Profile)
 	var version int
-	if _, err := fmt.Sscanf(o.Version, versionText, &version); err == nil && o.Profile == "" && version > p.Version {
-		return ProfileOf(&Metadata{Version: version})
+	if _, err := fmt.Sscanf(o.Version, versionText, &version); err != nil || o.Profile != "" || version < oldestWritten {
+		p, _ := FindProfile(o.Profile)
+		return p
 	}
+	p := ProfileOf(&Metadata{Version: version})
+	p.Version = min(version, newestMetadata)
 	return p
 }
+
+// oldestWritten is the version of Foxy.
+const oldestWritten = 4
 
 // versionText is how Info.Version begins.
 const versionText = "metadata %d"
