@@ -80,7 +80,7 @@ func (r *folderReader) otherCodec() bool {
 // packed reports whether a message is to be decompressed: no message in CDR begins as a zstd
 // frame.
 func (r *folderReader) packed(m *storage.Message) bool {
-	return ros2bag.IsFrame(m.Data) && (r.topics[m.Topic].Encoding == native || r.packedMessages())
+	return ros2bag.IsFrame(m.Data) && (r.topics.List[m.Topic].Encoding == native || r.packedMessages())
 }
 
 // The memory that decompressed messages of a block may take, and how much larger than
@@ -123,7 +123,7 @@ func (r *folderReader) unpackMessages(x partBlock, b *storage.Batch) error {
 		return r.warnLost(storage.Lost{Messages: bad, Blocks: 1}, "zstd", at, true, x.part.src.Path, "%d messages of a block are left out: they cannot be decompressed", bad)
 	}
 	if !r.packedMessages() && !r.otherCodec() {
-		return r.warnLost(storage.Lost{}, "compression", -1, false, x.part.src.Path, "messages are compressed with zstd, but the file does not mark that")
+		return r.warn("compression", false, x.part.src.Path, "messages are compressed with zstd, but the file does not mark that")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 func (r *folderReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
 		wrap := func(err error) error { return r.fail(r.path, "query", err) }
-		wanted, all, err := timeorder.Wanted(&q, len(r.topics))
+		wanted, all, err := timeorder.Wanted(&q, len(r.topics.List))
 		if err != nil {
 			yield(nil, wrap(err))
 			return

@@ -25,8 +25,7 @@ type folderReader struct {
 	unpacker *ros2bag.Unpacker
 
 	parts  []*inPart
-	topics []storage.TopicInfo
-	custom map[string]string
+	topics ros2bag.Topics
 	blocks []partBlock
 	size   int64
 
@@ -55,7 +54,8 @@ type partBlock struct {
 // openFolder opens a rosbag2 folder, or one part that is compressed as a whole. See
 // storage.Format.
 func openFolder(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
-	r := &folderReader{ctx: ctx, path: path, strict: o.Strict, custom: map[string]string{}, warnings: warnings.Log{Hints: ros2bag.Hints}}
+	r := &folderReader{ctx: ctx, path: path, strict: o.Strict, warnings: warnings.Log{Hints: ros2bag.Hints}}
+	r.topics = ros2bag.Topics{Custom: map[string]string{}, Source: "the files", Warn: r.warn, Explained: r.damaged}
 	if err := r.open(o); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -142,7 +142,7 @@ func (r *folderReader) unpack(fsys storage.FS, path string) (storage.File, error
 	switch {
 	case err != nil:
 	case whole:
-		err = r.warnLost(storage.Lost{}, "zstd-open", -1, false, path, "the zstd frame has no end, as rosbag2 writes it for a multiple of 131072 bytes; the file is complete")
+		err = r.warn("zstd-open", false, path, "the zstd frame has no end, as rosbag2 writes it for a multiple of 131072 bytes; the file is complete")
 	default:
 		err = r.warnLost(storage.Lost{Uncounted: true}, "zstd", -1, true, path, "decompression stopped: %v", cut)
 	}
@@ -155,7 +155,7 @@ func (r *folderReader) unpack(fsys storage.FS, path string) (storage.File, error
 // files lists the parts for a Writer that copies chunks: none if their messages are compressed
 // one by one. topics are those of the folder in the output.
 func (r *folderReader) files(topics []storage.TopicID) []copyFile {
-	if r.packedMessages() || r.otherCodec() || len(topics) != len(r.topics) {
+	if r.packedMessages() || r.otherCodec() || len(topics) != len(r.topics.List) {
 		return nil
 	}
 	list := make([]copyFile, len(r.parts))
@@ -179,7 +179,7 @@ func (r *folderReader) compareCount() error {
 	if m.Messages == total {
 		return nil
 	}
-	return r.warnLost(storage.Lost{}, "count", -1, total < m.Messages && !r.damaged(), "", "%s counts %d messages, the files have %d", ros2bag.MetadataName, m.Messages, total)
+	return r.warn("count", total < m.Messages && !r.damaged(), "", "%s counts %d messages, the files have %d", ros2bag.MetadataName, m.Messages, total)
 }
 
 // damaged reports whether damage is known that explains what else is missing.
@@ -199,7 +199,7 @@ func (r *folderReader) Info() *storage.Info { return r.info.Clone() }
 // newInfo returns what Info does.
 func (r *folderReader) newInfo() *storage.Info {
 	info := &storage.Info{
-		Format: folderName, Version: "mcap 0", Path: r.path, Size: r.size, Compression: map[string]int64{}, Metadata: r.custom, Topics: r.topics,
+		Format: folderName, Version: "mcap 0", Path: r.path, Size: r.size, Compression: map[string]int64{}, Metadata: r.topics.Custom, Topics: r.topics.List,
 	}
 	if m := r.layout.Meta; m != nil {
 		info.Version = m.VersionText() + ", mcap 0"
@@ -313,10 +313,15 @@ func (r *folderReader) warnLost(lost storage.Lost, code string, at int64, damage
 	return nil
 }
 
-// warner binds warnLost to a file.
+// warn keeps a warning about a file, "" for the folder.
+func (r *folderReader) warn(code string, damage bool, path, format string, args ...any) error {
+	return r.warnLost(storage.Lost{Uncounted: code == "missing-part"}, code, -1, damage, path, format, args...)
+}
+
+// warner binds warn to a file.
 func (r *folderReader) warner(path string) ros2bag.Warner {
 	return func(code string, damage bool, format string, args ...any) error {
-		return r.warnLost(storage.Lost{Uncounted: code == "missing-part"}, code, -1, damage, path, format, args...)
+		return r.warn(code, damage, path, format, args...)
 	}
 }
 

@@ -67,16 +67,8 @@ func (r *reader) readOwn() error {
 	case err != nil:
 		return r.src.Warn("metadata", -1, false, "the metadata record %s cannot be read (%v)", recordROS2, err)
 	}
-	addCustom(r.own.values, m)
+	m.AddTo(r.own.values)
 	return nil
-}
-
-// addCustom adds what metadata.yaml has about the recording itself.
-func addCustom(to map[string]string, m *ros2bag.Metadata) {
-	maps.Copy(to, m.Custom)
-	if m.Distro != "" {
-		to[storage.MetaDistro] = m.Distro
-	}
 }
 
 // An ownMetadata is what a Writer writes about the recording.

@@ -33,7 +33,7 @@ type fileWriter struct {
 	first  []byte // page 1, as Commit overwrites it
 
 	topics []addedTopic // index = TopicID
-	index  map[topicKey]bool
+	index  map[ros2bag.TopicKey]bool
 	lastID int64        // of topics in the database
 	added  ros2bag.Part // the messages
 }
@@ -52,7 +52,7 @@ const fileCache = 32 << 20
 
 // appendToFile starts to add to the database at path.
 func appendToFile(ctx context.Context, path string, o storage.WriteOptions) (_ storage.Writer, err error) {
-	w := &fileWriter{path: path, index: map[topicKey]bool{}}
+	w := &fileWriter{path: path, index: map[ros2bag.TopicKey]bool{}}
 	w.state = chunked.State{Ctx: ctx, Fail: w.wrap}
 	if err := options.Check(&o); err != nil {
 		return nil, w.wrap("option", err)
@@ -134,14 +134,14 @@ func (w *fileWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err := ros2bag.Continue(w.old.topics, &t); err != nil {
 		return 0, w.wrap("", err)
 	}
-	key := topicKey{t.Name, t.Type, t.Encoding}
+	key := ros2bag.TopicKey{Name: t.Name, Type: t.Type, Encoding: t.Encoding}
 	if w.index[key] {
 		return 0, w.wrap(fmt.Sprintf("a second topic %.200q of type %.200q", t.Name, t.Type), storage.ErrUnsupported)
 	}
 	w.index[key] = true
 	t.QoS, t.Metadata, t.Schema.Data = slices.Clone(t.QoS), maps.Clone(t.Metadata), slices.Clone(t.Schema.Data)
 	added := addedTopic{outTopic: outTopic{Topic: t}}
-	i := slices.IndexFunc(w.old.rows, func(r topicRow) bool { return topicKey{r.name, r.typ, r.format} == key })
+	i := slices.IndexFunc(w.old.rows, func(r topicRow) bool { return ros2bag.TopicKey{Name: r.name, Type: r.typ, Encoding: r.format} == key })
 	if i >= 0 {
 		added.id, added.old = w.old.rows[i].id, true
 	} else {
@@ -300,10 +300,10 @@ func readOldFile(ctx context.Context, fsys storage.FS, path string) (old *oldFil
 		topics: []storage.Topic{}, rows: p.topics, head: p.head, tables: p.tables, defs: p.defs, row: r.row, distro: p.distro,
 		all: ros2bag.Part{Name: base(path), Start: r.start, End: r.end},
 	}
-	for i := range r.topics {
-		old.topics = append(old.topics, r.topics[i].Topic)
-		old.counts = append(old.counts, r.topics[i].Messages)
-		old.all.Messages += r.topics[i].Messages
+	for i := range r.topics.List {
+		old.topics = append(old.topics, r.topics.List[i].Topic)
+		old.counts = append(old.counts, r.topics.List[i].Messages)
+		old.all.Messages += r.topics.List[i].Messages
 	}
 	return old, nil
 }

@@ -50,7 +50,7 @@ func (r *reader) count() error {
 		}
 		if !trusted {
 			for topic, n := range t.topics {
-				r.topics[topic].Messages += n
+				r.topics.List[topic].Messages += n
 			}
 			if err := r.nameUnknown(p, t.unknown); err != nil {
 				return err
@@ -78,8 +78,8 @@ func (r *reader) count() error {
 // estimate, only more than there are rowids is known to be wrong.
 func (r *reader) compareCount(stated int64) error {
 	total, about := int64(0), ""
-	for i := range r.topics {
-		total += r.topics[i].Messages
+	for i := range r.topics.List {
+		total += r.topics.List[i].Messages
 	}
 	if r.estimated {
 		total, about = 0, "no more than "
@@ -113,11 +113,11 @@ func (r *reader) useCounts() bool {
 		}
 		rows += n
 	}
-	counts := make([]int64, len(r.topics))
+	counts := make([]int64, len(r.topics.List))
 	sum := int64(0)
 	for i := range m.Topics {
 		t := &m.Topics[i]
-		k, ok := r.index[topicKey{t.Name, t.Type, t.Format}]
+		k, ok := r.topics.ID(ros2bag.TopicKey{Name: t.Name, Type: t.Type, Encoding: t.Format})
 		if t.Messages < 0 || t.Messages > 0 && !ok {
 			return false
 		}
@@ -130,7 +130,7 @@ func (r *reader) useCounts() bool {
 		return false
 	}
 	for i := range counts {
-		r.topics[i].Messages = counts[i]
+		r.topics.List[i].Messages = counts[i]
 	}
 	return true
 }
@@ -207,7 +207,7 @@ func (c *conn) tallyIndex() (t tally, err error) {
 func (r *reader) tallyRows(c *conn) (tally, error) {
 	p := c.part
 	t := tally{topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
-	count := make([]int64, len(r.topics))
+	count := make([]int64, len(r.topics.List))
 	var spans *sqlitefile.Spans
 	if p.ranges != nil && !p.zstdRows { // they are the blocks
 		spans = sqlitefile.NewSpans(p.ranges)

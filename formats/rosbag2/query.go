@@ -23,7 +23,7 @@ func (r *reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 		x := &query{r: r, ctx: ctx, q: q, batch: storage.Batch{Buf: *buf}}
 		defer func() { *buf = x.batch.Buf; messages.Put(buf) }()
 		var err error
-		if x.wanted, _, err = timeorder.Wanted(&q, len(r.topics)); err == nil {
+		if x.wanted, _, err = timeorder.Wanted(&q, len(r.topics.List)); err == nil {
 			err = x.list()
 		}
 		if err != nil {
@@ -88,7 +88,7 @@ func (x *query) Total() (n int64) {
 	if x.r.estimated {
 		return -1
 	}
-	for i, t := range x.r.topics {
+	for i, t := range x.r.topics.List {
 		if x.wanted[i] {
 			n += t.Messages
 		}

@@ -30,9 +30,7 @@ type reader struct {
 
 	layout *ros2bag.Layout
 	parts  []*part
-	topics []storage.TopicInfo
-	index  map[topicKey]storage.TopicID
-	custom map[string]string
+	topics ros2bag.Topics
 	row    *ros2bag.Metadata // of the metadata table of a single file without metadata.yaml
 	cut    bool              // into blocks
 	blocks []block
@@ -72,6 +70,7 @@ const eagerBytes = 256e6
 // openEager finds the blocks of recordings of up to eager bytes.
 func openEager(ctx context.Context, path string, o storage.ReadOptions, eager int64) (storage.Reader, error) {
 	r := &reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warnings: warnings.Log{Hints: ros2bag.Hints, ByText: true}, lost: map[int]storage.Lost{}}
+	r.topics = ros2bag.Topics{Source: "the database", Warn: r.warn, Explained: r.explained}
 	if err := r.open(o, eager); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -175,9 +174,9 @@ func (r *reader) Info() *storage.Info { return r.info.Clone() }
 func (r *reader) newInfo() *storage.Info {
 	info := &storage.Info{
 		Format: formatName, Path: r.path, Size: r.size, Start: r.start, End: r.end,
-		Compression: map[string]int64{}, Metadata: maps.Clone(r.custom), Estimated: r.estimated,
+		Compression: map[string]int64{}, Metadata: maps.Clone(r.topics.Custom), Estimated: r.estimated,
 	}
-	for _, t := range r.topics {
+	for _, t := range r.topics.List {
 		t.Metadata = maps.Clone(t.Metadata)
 		t.QoS = slices.Clone(t.QoS)
 		info.Topics = append(info.Topics, t)
@@ -210,8 +209,8 @@ func (r *reader) newInfo() *storage.Info {
 // Damage returns what was found so far. See storage.Reader.
 func (r *reader) Damage() (d storage.Damage) {
 	total := int64(0)
-	for i := range r.topics {
-		total += r.topics[i].Messages
+	for i := range r.topics.List {
+		total += r.topics.List[i].Messages
 	}
 	r.mu.Lock()
 	d.Lost = r.lostSoFar(total)

@@ -133,13 +133,13 @@ func (p *part) nameByCount(ctx context.Context, meta *ros2bag.Metadata, warn ros
 	if meta == nil {
 		return nil
 	}
-	have := map[topicKey]bool{}
+	have := map[ros2bag.TopicKey]bool{}
 	counts := map[int64]int64{}
 	for id, n := range p.salvaged.Found.Topics {
 		counts[id] = n
 	}
 	for _, t := range p.topics {
-		have[topicKey{t.name, t.typ, t.format}] = true
+		have[ros2bag.TopicKey{Name: t.name, Type: t.typ, Encoding: t.format}] = true
 		delete(counts, t.id)
 	}
 	if len(counts) == 0 {
@@ -152,7 +152,7 @@ func (p *part) nameByCount(ctx context.Context, meta *ros2bag.Metadata, warn ros
 	named := 0
 	for i := range meta.Topics {
 		t := &meta.Topics[i]
-		if have[topicKey{t.Name, t.Type, t.Format}] || t.Messages == 0 {
+		if have[ros2bag.TopicKey{Name: t.Name, Type: t.Type, Encoding: t.Format}] || t.Messages == 0 {
 			continue
 		}
 		id, ok := int64(i)+1, inOrder

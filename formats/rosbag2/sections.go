@@ -81,7 +81,7 @@ func (r *reader) listTopics(p *part, add func(storage.Section) error) error {
 	for _, t := range p.topics {
 		x := storage.NewSection(p.path, "topic", -1, 0)
 		if id, ok := p.ids.get(t.id); ok && len(r.parts) == 1 {
-			x.Messages = storage.Known(r.topics[id].Messages)
+			x.Messages = storage.Known(r.topics.List[id].Messages)
 		}
 		x.Add("id", strconv.FormatInt(t.id, 10))
 		x.Add("name", t.name)

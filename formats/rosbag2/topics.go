@@ -1,7 +1,6 @@
 package rosbag2
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -12,30 +11,18 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// topicKey is what makes rows of topics one topic: ids differ from part to part.
-type topicKey struct{ name, typ, format string }
-
-// joinTopics numbers the topics of all parts, in the order in which they come,
-// and fills in what the tables, metadata.yaml and custom_data have about them.
+// joinTopics numbers the topics of all parts, and fills in what the tables, metadata.yaml and
+// custom_data have about them.
 func (r *reader) joinTopics() error {
-	r.index = map[topicKey]storage.TopicID{}
 	cache := ros2bag.QoSCache{}
 	for _, p := range r.parts {
 		ids := map[int64]storage.TopicID{}
 		here := map[storage.TopicID][]storage.QoS{}
 		for i := range p.topics {
 			row := &p.topics[i]
-			key := topicKey{row.name, row.typ, row.format}
-			id, ok := r.index[key]
-			if !ok {
-				id = storage.TopicID(len(r.topics))
-				r.index[key] = id
-				r.topics = append(r.topics, storage.TopicInfo{ID: id, Topic: storage.Topic{
-					Name: row.name, Type: row.typ, Encoding: row.format, Metadata: map[string]string{},
-				}})
-			}
+			id := r.topics.Add(ros2bag.TopicKey{Name: row.name, Type: row.typ, Encoding: row.format})
 			ids[row.id] = id
-			if err := r.describe(&r.topics[id].Topic, p, row); err != nil {
+			if err := r.describe(id, p, row); err != nil {
 				return err
 			}
 			list, err := cache.Parse(row.qos)
@@ -48,7 +35,7 @@ func (r *reader) joinTopics() error {
 		}
 		for id, list := range here {
 			if len(list) > 0 { // the last part knows most publishers
-				r.topics[id].QoS = list
+				r.topics.List[id].QoS = list
 			}
 		}
 		p.ids = newTopicIDs(ids)
@@ -60,31 +47,16 @@ func (r *reader) joinTopics() error {
 }
 
 // describe fills in the schema and the type hash.
-func (r *reader) describe(t *storage.Topic, p *part, row *topicRow) error {
+func (r *reader) describe(id storage.TopicID, p *part, row *topicRow) error {
 	def, ok := p.defs[row.typ]
 	if !ok {
 		def = p.defs[definitionType(row.typ)]
 	}
-	if row.hash != "" && t.Metadata[storage.MetaTypeHash] == "" {
-		t.Metadata[storage.MetaTypeHash] = row.hash
-	}
-	s := storage.Schema{Encoding: def.encoding, Data: def.text}
-	if len(s.Data) == 0 && s.Encoding != "ros2msg" && s.Encoding != "ros2idl" {
+	r.topics.SetHash(id, row.hash)
+	if len(def.text) == 0 && def.encoding != "ros2msg" && def.encoding != "ros2idl" {
 		return nil // not known, while that of a type without fields is known and empty
 	}
-	if s.Encoding == "" || s.Encoding == "unknown" {
-		// Kilted and older write so for services without dependencies.
-		s.Encoding = "ros2msg"
-		if bytes.HasPrefix(bytes.TrimLeft(def.text, "=\r\n "), []byte("IDL:")) {
-			s.Encoding = "ros2idl"
-		}
-	}
-	if t.Schema.Encoding == "" {
-		t.Schema = s
-	} else if t.Schema.Encoding != s.Encoding || !bytes.Equal(t.Schema.Data, def.text) {
-		return r.warn("definition", false, p.path, "topic %.200q: its definition differs from that of the part before, which is used", t.Name)
-	}
-	return nil
+	return r.topics.Define(id, ros2bag.NamedSchema(storage.Schema{Encoding: def.encoding, Data: def.text}), p.path)
 }
 
 // definitionType is the topic_type in message_definitions for a topic's type:
@@ -106,7 +78,7 @@ func definitionType(typ string) string {
 
 // useCustom returns to topics what KeepTopic kept of them.
 func (r *reader) useCustom() error {
-	value, ok := r.custom[ros2bag.CustomKey]
+	value, ok := r.topics.Custom[ros2bag.CustomKey]
 	if !ok {
 		return nil
 	}
@@ -114,11 +86,11 @@ func (r *reader) useCustom() error {
 	if err != nil {
 		return r.warn("custom-data", false, "", "custom_data: %s cannot be read (%v)", ros2bag.CustomKey, err)
 	}
-	delete(r.custom, ros2bag.CustomKey)
+	delete(r.topics.Custom, ros2bag.CustomKey)
 	for i := range list {
 		c := &list[i]
-		if id, ok := r.index[topicKey{c.Name, c.Type, c.Encoding}]; ok {
-			c.Restore(&r.topics[id].Topic)
+		if id, ok := r.topics.ID(ros2bag.TopicKey{Name: c.Name, Type: c.Type, Encoding: c.Encoding}); ok {
+			c.Restore(&r.topics.List[id].Topic)
 		}
 	}
 	return nil
@@ -151,59 +123,19 @@ func (r *reader) useMetadata() error {
 			}
 			continue
 		}
-		r.addCustom(custom, m)
+		m.AddTo(custom)
 		if len(r.parts) == 1 {
 			r.row = m
 		}
 	}
-	r.custom = custom
+	r.topics.Custom = custom
 	m := r.layout.Meta
 	if m != nil {
-		r.addCustom(custom, m)
+		m.AddTo(custom)
 	} else if m = r.row; m == nil {
 		return nil
 	}
-	known := r.layout.Meta != nil // else m is written with the tables, and not compared
-	byName := map[string]int{}
-	for i := range r.topics {
-		byName[r.topics[i].Name] = i
-	}
-	for i := range m.Topics {
-		t := &m.Topics[i]
-		id, ok := r.index[topicKey{t.Name, t.Type, t.Format}]
-		if ok {
-			topic := &r.topics[id]
-			if len(topic.QoS) == 0 {
-				topic.QoS = t.QoS
-			}
-			if t.Hash != "" && topic.Metadata[storage.MetaTypeHash] == "" {
-				topic.Metadata[storage.MetaTypeHash] = t.Hash
-			}
-			continue
-		}
-		if !known {
-			continue
-		}
-		var err error
-		if k, ok := byName[t.Name]; !ok {
-			err = r.warn("metadata-topic", t.Messages > 0 && !r.explained(), "", "%s counts %d messages of topic %.200q, which no part has", ros2bag.MetadataName, t.Messages, t.Name)
-		} else if have := &r.topics[k]; have.Type != t.Type {
-			err = r.warn("metadata-topic", false, "", "topic %.200q: %s has type %.200q, the database %.200q, which is used", t.Name, ros2bag.MetadataName, t.Type, have.Type)
-		} else {
-			err = r.warn("metadata-topic", false, "", "topic %.200q: %s has serialization format %.40q, the database %.40q, which is used", t.Name, ros2bag.MetadataName, t.Format, have.Encoding)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *reader) addCustom(to map[string]string, m *ros2bag.Metadata) {
-	maps.Copy(to, m.Custom)
-	if m.Distro != "" {
-		to[storage.MetaDistro] = m.Distro
-	}
+	return r.topics.Complete(m, r.layout.Meta != nil) // else m is written with the tables, and not compared
 }
 
 // nameUnknown makes a topic of each id of a part that no row of topics has, so that
@@ -218,20 +150,14 @@ func (r *reader) nameUnknown(p *part, unknown map[int64]int64) error {
 		about = "about "
 	}
 	for _, id := range slices.Sorted(maps.Keys(unknown)) {
-		t := storage.Topic{Name: fmt.Sprintf("/topic_%d", id), Type: "unknown/msg/Unknown", Encoding: encoding, Metadata: map[string]string{}}
+		name := fmt.Sprintf("/topic_%d", id)
 		if id < 0 {
-			t.Name = fmt.Sprintf("/topic_minus_%d", uint64(-id))
+			name = fmt.Sprintf("/topic_minus_%d", uint64(-id))
 		}
-		key := topicKey{t.Name, t.Type, t.Encoding}
-		topic, ok := r.index[key]
-		if !ok {
-			topic = storage.TopicID(len(r.topics))
-			r.index[key] = topic
-			r.topics = append(r.topics, storage.TopicInfo{ID: topic, Topic: t})
-		}
+		topic := r.topics.Add(ros2bag.TopicKey{Name: name, Type: "unknown/msg/Unknown", Encoding: encoding})
 		ids[id] = topic
-		r.topics[topic].Messages += unknown[id]
-		if err := r.warn("unknown-topic", !r.explained(), p.path, "no topic has id %d; its %s%d messages get the topic %q, and their type is unknown", id, about, unknown[id], t.Name); err != nil {
+		r.topics.List[topic].Messages += unknown[id]
+		if err := r.warn("unknown-topic", !r.explained(), p.path, "no topic has id %d; its %s%d messages get the topic %q, and their type is unknown", id, about, unknown[id], name); err != nil {
 			return err
 		}
 	}

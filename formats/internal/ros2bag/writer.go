@@ -37,11 +37,8 @@ type Writer struct {
 	add    *Addition  // nil: it makes a recording
 	parts  []*OutPart // the last one takes the messages
 	topics []Topic    // of all parts, without numbers of messages
-	known  map[topicKey]bool
+	known  map[TopicKey]bool
 }
-
-// A topicKey is what makes topics of several parts one topic.
-type topicKey struct{ name, typ, encoding string }
 
 // A PartWriter writes a part. What is full is handed out by State.OnBlock of the Writer.
 type PartWriter interface {
@@ -98,7 +95,7 @@ func TopicOf(t *storage.Topic, messages int64) Topic {
 // Append is called.
 func (w *Writer) Init(ctx context.Context, path string, o storage.WriteOptions) {
 	w.State = chunked.State{Ctx: ctx, Fail: w.Wrap}
-	w.FS, w.path, w.Options, w.known = iox.FS(o.FS), path, o, map[topicKey]bool{}
+	w.FS, w.path, w.Options, w.known = iox.FS(o.FS), path, o, map[TopicKey]bool{}
 	w.Profile = ProfileFor(&o)
 }
 
@@ -182,7 +179,7 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err := w.add.Continue(&t); err != nil {
 		return 0, w.Fail("", err)
 	}
-	key := topicKey{t.Name, t.Type, t.Encoding}
+	key := TopicKey{Name: t.Name, Type: t.Type, Encoding: t.Encoding}
 	if w.known[key] {
 		return 0, w.Fail(fmt.Sprintf("a second topic %.200q of type %.200q", t.Name, t.Type), storage.ErrUnsupported)
 	}
