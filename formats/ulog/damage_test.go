@@ -140,3 +140,16 @@ func TestLostSubscription(t *testing.T) {
 		t.Error("a strict reader takes it")
 	}
 }
+
+// TestLostFormats: subscriptions of formats that are lost do not take the others with them.
+func TestLostFormats(t *testing.T) {
+	l := newLog(0).add(opFormat, "a:uint64_t timestamp;")
+	for i := range 5 {
+		l.subscribe(0, uint16(i+1), "lost_"+string(rune('a'+i)))
+	}
+	l.subscribe(0, 0, "a").data(3, 1).data(0, 2).data(0, 3)
+	x := mustRead(t, l)
+	if len(x.messages) != 2 || slices.Contains(x.codes(), "gap") || x.damage.Lost.Messages != 1 {
+		t.Errorf("%d messages, %+v", len(x.messages), x.damage)
+	}
+}

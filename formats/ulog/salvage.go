@@ -31,8 +31,6 @@ func (r *reader) likely(m *message) bool {
 			count, err = 1, nil
 		}
 		return err == nil && len(kv.value) == count*kinds[base].size
-	case opSubscription:
-		return r.types.byName[string(m.body[3:])] != nil
 	case opText:
 		text = m.body[textHead:]
 	case opTagged:
