@@ -8,8 +8,9 @@ import (
 )
 
 // File converts the recording at a path or URL into another: Run, with the formats that the content of in and the name of
-// out have. A folder, such as drive_ros2/ or drive_ros2, is a rosbag2 recording. job has what is to be done otherwise; of
-// it Source and Sink are not used, and what is set of SourceFormat, SinkFormat, Formats and the file systems stays.
+// out have. A folder, such as drive_ros2/ or drive_ros2, is a rosbag2 recording, with the storage of in if that is a
+// folder, too, and Write asks for no storage or profile. job has what is to be done otherwise; of it Source and Sink are
+// not used, and what is set of SourceFormat, SinkFormat, Formats and the file systems stays.
 //
 //	report, err := convert.File(ctx, all.Registry(), in, out, convert.Job{Progress: show})
 //
@@ -31,6 +32,10 @@ func File(ctx context.Context, formats *storage.Registry, in, out string, job Jo
 		if job.SourceFormat, err = identify.Detect(formats, job.Read.FS, in); err != nil {
 			return nil, err
 		}
+	}
+	asked := job.Write.Profile != "" || job.Write.Values[storage.NameStorage] != ""
+	if job.SinkFormat == nil && !asked && identify.KeepsFormat(job.SourceFormat, out) {
+		job.SinkFormat = job.SourceFormat
 	}
 	if job.SinkFormat == nil {
 		if job.SinkFormat, err = formats.Output(out); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // TestNames: what other modules put into a job works, and what is wrong is an error.
@@ -46,5 +47,37 @@ func TestNames(t *testing.T) {
 	}
 	if set, err := convert.ReadDefinitions(nil, "../testdata/demo.bag"); err == nil {
 		t.Errorf("definitions of a bag: %v", set)
+	}
+}
+
+// TestKeptStorage: a folder that becomes a folder keeps its storage and version, unless another storage or profile is
+// asked for.
+func TestKeptStorage(t *testing.T) {
+	const in = "../testdata/recordings/rosbag2/v8-mcap/run"
+	sqlite := storage.WriteOptions{Values: map[string]string{storage.NameStorage: "sqlite3"}}
+	for _, c := range []struct {
+		out, format, version string
+		write                storage.WriteOptions
+	}{
+		{out: "x", format: "ros2mcap", version: "metadata 8, mcap 0"},
+		{out: "x.y" + string(filepath.Separator), format: "ros2mcap", version: "metadata 8, mcap 0"},
+		{out: "x.mcap", format: "mcap", version: "0"},
+		{out: "x", format: "db3", version: "metadata 5, schema 3", write: storage.WriteOptions{Profile: "humble"}},
+		{out: "x", format: "db3", version: "metadata 5, schema 4", write: sqlite},
+	} {
+		out := t.TempDir() + string(filepath.Separator) + c.out
+		if _, err := convert.File(t.Context(), all.Registry(), in, out, convert.Job{Write: c.write}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := all.Open(t.Context(), out, storage.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info := r.Info(); info.Format != c.format || info.Version != c.version {
+			t.Errorf("%s: %s, %s", c.out, info.Format, info.Version)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/internal/guard"
+	"github.com/bagconv/bagconv/internal/identify"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -21,8 +22,7 @@ import (
 // keeps its format, unless the line asks for another storage or for a distribution.
 func (e *env) keptFormat(source *storage.Format, out string) string {
 	to := e.set.to
-	if to == "" && source.Folder && source.Create != nil && !e.command.IsSet(storage.NameStorage) && !e.command.IsSet(storage.NameProfile) &&
-		(endsInSeparator(out) || filepath.Ext(out) == "") {
+	if to == "" && !e.command.IsSet(storage.NameStorage) && !e.command.IsSet(storage.NameProfile) && identify.KeepsFormat(source, out) {
 		return source.Name
 	}
 	return to
