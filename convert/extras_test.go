@@ -78,6 +78,9 @@ func TestExtras(t *testing.T) {
 		t.Errorf("%d attachments and %d metadata records are copied, or not as they were", len(attachments), len(records))
 	}
 	for _, to := range all.Registry().Formats() {
+		if to.Create == nil {
+			continue
+		}
 		out := filepath.Join(t.TempDir(), "out"+ending(to))
 		r, err := Run(context.Background(), Job{Source: in, SourceFormat: mcap.Format, Sink: out, SinkFormat: to})
 		if err != nil {
