@@ -118,7 +118,7 @@ func hints(t *testing.T, path string) map[string][]iox.Span {
 	defer r.Close()
 	out := map[string][]iox.Span{}
 	summary := false
-	for s, err := range storage.ReaderCapabilities(r).Lists.Sections(t.Context(), storage.SectionRecords) {
+	for s, err := range storage.ReaderCapabilities(r).Sections.Sections(t.Context(), storage.SectionRecords) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func withoutChecksums(t *testing.T, path string) string {
 	}
 	defer r.Close()
 	sum := map[string]storage.Known{"Chunk": 9 + 24, "DataEnd": 9, "Footer": 9 + 16} // where each has it
-	for s, err := range storage.ReaderCapabilities(r).Lists.Sections(t.Context(), storage.SectionRecords) {
+	for s, err := range storage.ReaderCapabilities(r).Sections.Sections(t.Context(), storage.SectionRecords) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,9 +44,9 @@ func writeSized(t *testing.T, name string, size int, at func(i int) int64) sampl
 	t.Helper()
 	s := sample{all.Registry().Lookup(name), filepath.Join(t.TempDir(), "in."+name)}
 	rec := storagetest.Recording{Topics: []storage.Topic{
-		{Name: "/often", Type: "p/msg/T", Encoding: s.format.Native},
-		{Name: "/second", Type: "p/msg/T", Encoding: s.format.Native},
-		{Name: "/rare", Type: "p/msg/T", Encoding: s.format.Native},
+		{Name: "/often", Type: "p/msg/T", Encoding: s.format.Holds.Native},
+		{Name: "/second", Type: "p/msg/T", Encoding: s.format.Holds.Native},
+		{Name: "/rare", Type: "p/msg/T", Encoding: s.format.Holds.Native},
 	}}
 	for i := range 3000 {
 		m := storage.Message{Topic: storage.TopicID(i % 2), LogTime: 1e18 + at(i)*ms, Data: make([]byte, size)}

@@ -43,7 +43,7 @@ func TestDryRun(t *testing.T) {
 		if dry.Share != 1 || real.Share != 0 || dry.Sink.Messages != real.Sink.Messages || len(dry.Losses) != len(real.Losses) || dry.Topics[0] != real.Topics[0] {
 			t.Errorf("%s: expects %+v, and %+v happened", to.Name, dry, real)
 		}
-		if off := dry.Sink.Size - real.Sink.Size; !to.Extras && off != 0 || math.Abs(float64(off)) > 2000 { // headers of extras are not counted
+		if off := dry.Sink.Size - real.Sink.Size; !to.Holds.Extras && off != 0 || math.Abs(float64(off)) > 2000 { // headers of extras are not counted
 			t.Errorf("%s: expects %d bytes, and %d were written", to.Name, dry.Sink.Size, real.Sink.Size)
 		}
 		job.DryRun = true

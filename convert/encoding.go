@@ -20,11 +20,11 @@ var encodings = [][2]string{{"ros1", "ros1msg"}, {"cdr", "ros2msg"}, {"protobuf"
 // one first: the values of Job.Encoding.
 func Encodings(f *storage.Format) []string {
 	var list []string
-	if f.Native != "" {
-		list = append(list, f.Native)
+	if f.Holds.Native != "" {
+		list = append(list, f.Holds.Native)
 	}
 	for _, e := range encodings {
-		if e[0] != f.Native && f.Carries != nil && f.Carries(e[0], e[1]) {
+		if e[0] != f.Holds.Native && f.Holds.Carries != nil && f.Holds.Carries(e[0], e[1]) {
 			list = append(list, e[0])
 		}
 	}
@@ -34,7 +34,7 @@ func Encodings(f *storage.Format) []string {
 // encoding returns the encoding of messages that do not stay as they are.
 func (j *Job) encoding() (string, error) {
 	if j.Encoding == "" || j.Encoding == EncodingKeep {
-		return j.SinkFormat.Native, nil
+		return j.SinkFormat.Holds.Native, nil
 	}
 	known := Encodings(j.SinkFormat)
 	for _, e := range known {
@@ -61,9 +61,9 @@ func (j *Job) becomesCDR(info *storage.Info) bool {
 func (j *Job) stays(t *storage.Topic) bool {
 	switch j.Encoding {
 	case "":
-		return j.SourceFormat.Name == j.SinkFormat.Name || j.SinkFormat.Native == ""
+		return j.SourceFormat.Name == j.SinkFormat.Name || j.SinkFormat.Holds.Native == ""
 	case EncodingKeep:
-		return j.SourceFormat.Name == j.SinkFormat.Name || j.SinkFormat.Holds(t)
+		return j.SourceFormat.Name == j.SinkFormat.Name || j.SinkFormat.Holds.CarriesTopic(t)
 	}
 	return false
 }

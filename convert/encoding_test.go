@@ -98,10 +98,10 @@ func TestFieldsKept(t *testing.T) {
 				t.Fatalf("%s to %s: %v", from.Name, to.Name, err)
 			}
 			var wantPublish, wantSequence int64
-			if source.PublishTime && !to.PublishTime {
+			if source.Holds.PublishTime && !to.Holds.PublishTime {
 				wantPublish = 3
 			}
-			if source.Sequence && !to.Sequence {
+			if source.Holds.Sequence && !to.Holds.Sequence {
 				wantSequence = 2
 			}
 			if publish, sequence := lostFields(t, r); publish != wantPublish || sequence != wantSequence {
@@ -133,7 +133,7 @@ func TestEncoding(t *testing.T) {
 		path, source := bag.Source(t)
 		sink := &fake.Sink{}
 		target := sink.Target()
-		target.Carries = func(encoding, schema string) bool { return encoding == "ros1" && (schema == "ros1msg" || schema == "") }
+		target.Holds.Carries = func(encoding, schema string) bool { return encoding == "ros1" && (schema == "ros1msg" || schema == "") }
 		if !test.same {
 			target.Name = "other"
 		}
@@ -165,7 +165,7 @@ func TestTopicMetadata(t *testing.T) {
 	path, source := bag.Source(t)
 	sink := &fake.Sink{}
 	target := sink.Target()
-	target.TopicMetadata = func(key string) bool { return key == "shape" }
+	target.Holds.TopicMetadata = func(key string) bool { return key == "shape" }
 	r, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: target})
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +226,7 @@ func TestCarried(t *testing.T) {
 		target := sink.Target()
 		target.Name = "other"
 		if holds {
-			target.Carries = func(string, string) bool { return true }
+			target.Holds.Carries = func(string, string) bool { return true }
 		}
 		r, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: target})
 		if err != nil {

@@ -86,7 +86,7 @@ func TestExtras(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if to.Extras {
+		if to.Holds.Extras {
 			continue // as above
 		}
 		checkExtraLosses(t, r, 4, 3, true)

@@ -38,7 +38,7 @@ func TestRefusedTopics(t *testing.T) {
 	}{
 		"topic":      {sink: pickySink{topic: "/a"}, code: "topic-dropped", count: 3},
 		"definition": {sink: pickySink{definition: "uint32 a"}, code: "definition-dropped", count: 1, written: 3},
-		"message":    {format: func(f *storage.Format) { f.MaxMessage = 10 }, code: "message-too-large", count: 1, written: 2},
+		"message":    {format: func(f *storage.Format) { f.Holds.MaxMessage = 10 }, code: "message-too-large", count: 1, written: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bag := &fake.Bag{Topics: []storage.Topic{
@@ -105,7 +105,7 @@ func TestTopicNames(t *testing.T) {
 	sink := &fake.Sink{}
 	job := fakeJob(t, bag, sink)
 	sink.TellsApart = storage.IdentityName
-	job.SinkFormat.TopicName = func(name string) bool { return name != "" && !strings.Contains(name, "\xff") }
+	job.SinkFormat.Holds.TopicName = func(name string) bool { return name != "" && !strings.Contains(name, "\xff") }
 	r, err := Run(context.Background(), job)
 	if err != nil {
 		t.Fatal(err)

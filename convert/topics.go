@@ -37,13 +37,13 @@ type topicPlan struct {
 // they are.
 func planTopics(job *Job, encoding string, info *storage.Info, choice *selection.Choice, known mapping.Known) (*topicPlan, error) {
 	o := known.Options()
-	o.Encoding, o.Keep, o.Holds = encoding, job.stays, job.SinkFormat.Holds
+	o.Encoding, o.Keep, o.Holds = encoding, job.stays, job.SinkFormat.Holds.CarriesTopic
 	o.Target, o.Distro, o.Rosout = job.Target, job.distro(), job.Rosout
 	o.ProtoTypes, o.Frames, o.Layout = job.ProtoTypes, job.Frames, job.ApolloLayout
 	o.Decided = encoding == ""
-	o.Events = !job.SinkFormat.ServiceText
+	o.Events = !job.SinkFormat.Holds.ServiceText
 	o.Hashes = job.SourceFormat.Name != job.SinkFormat.Name
-	o.Sequence = job.SinkFormat.Sequence && !job.SourceFormat.Sequence
+	o.Sequence = job.SinkFormat.Holds.Sequence && !job.SourceFormat.Holds.Sequence
 	mapper := mapping.New(o)
 	p := &topicPlan{format: job.SinkFormat, mapper: mapper, edit: &job.Edit}
 	return p, p.add(info, choice)
@@ -96,7 +96,7 @@ func (p *topicPlan) join(identity storage.Identity, first int) {
 			continue
 		}
 		t := res.Topic
-		if valid := p.format.TopicName; valid != nil && !valid(t.Name) {
+		if valid := p.format.Holds.TopicName; valid != nil && !valid(t.Name) {
 			t.Name = mapping.PlainName(t.Name)
 		}
 		// ROS 2 knows no publishers, and readers take two channels of one name and type for one.
@@ -180,7 +180,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []record
 		}
 		if n.TooLarge > 0 {
 			r.lose(Loss{Code: "message-too-large", Topic: t.Name, Count: n.TooLarge,
-				Message: fmt.Sprintf("the format cannot store messages of more than %d bytes", p.format.MaxMessage)})
+				Message: fmt.Sprintf("the format cannot store messages of more than %d bytes", p.format.Holds.MaxMessage)})
 		}
 		if n.PublishTimes > 0 {
 			r.lose(Loss{Code: "publish-time", Topic: t.Name, Count: n.PublishTimes, ByDesign: true,
@@ -227,7 +227,7 @@ func (p *topicPlan) describeStamps(r *reporter, name string, i int, n *recording
 func (p *topicPlan) describeMetadata(r *reporter, info *storage.Info) {
 	var lost []string
 	for k := range info.Metadata {
-		if k != storage.MetaDistro && !p.format.Keeps(k) {
+		if k != storage.MetaDistro && !p.format.Holds.KeepsMetadata(k) {
 			lost = append(lost, k)
 		}
 	}

@@ -89,7 +89,7 @@ func (o *output) open(ctx context.Context, src *recording.Source, memory int64) 
 		return err
 	}
 	o.Write, o.caps = o.writer.Write, storage.WriterCapabilities(o.writer)
-	o.Copier, o.Blocks, o.Checkpointer, o.PartWriter = o.caps.Copy, o.caps.Blocks, o.caps.Points, o.caps.Parts
+	o.Copier, o.Blocks, o.Checkpointer, o.PartWriter = o.caps.Copy, o.caps.Blocks, o.caps.Checkpoint, o.caps.Parts
 	o.Places = o.caps.Places
 	if job.Tap != nil {
 		if err := job.Tap.Opened(&o.Sink); err != nil {
@@ -357,7 +357,7 @@ func (o *output) checkCounts(src *recording.Source) error {
 // become CDR the distribution whose types they have now.
 func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptions {
 	o := job.Write
-	o.Sequence = job.SourceFormat.Sequence
+	o.Sequence = job.SourceFormat.Holds.Sequence
 	if o.Memory == 0 {
 		o.Memory = memory
 	}

@@ -45,12 +45,19 @@ func kindOf(name, help, ext, magic string, open open, codecs ...string) *kind {
 	options := optionsOf(codecs)
 	k.format = &storage.Format{
 		Name: name, Help: help, Extensions: []string{ext}, Folder: true,
-		Carries: func(string, string) bool { return true },
-		Options: options, Metadata: []string{"*"}, QoS: true, PublishTime: true, Sequence: true, Extras: true,
-		TopicMetadata: func(string) bool { return true },
-		Sniff:         k.sniff,
-		Files:         k.files,
-		Identify:      k.identify,
+		Holds: storage.Capacity{
+			Carries:       func(string, string) bool { return true },
+			Metadata:      []string{"*"},
+			QoS:           true,
+			PublishTime:   true,
+			Sequence:      true,
+			Extras:        true,
+			TopicMetadata: func(string) bool { return true },
+		},
+		Options:  options,
+		Sniff:    k.sniff,
+		Files:    k.files,
+		Identify: k.identify,
 		Create: func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 			return create(ctx, k, options, path, o)
 		},

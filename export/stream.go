@@ -28,9 +28,15 @@ func Stream(out io.Writer) *storage.Format {
 	options := optionsOf(nil)
 	k.format = &storage.Format{
 		Name: "arrow stream", Live: true,
-		Carries: func(string, string) bool { return true },
-		Options: options, Metadata: []string{"*"}, QoS: true, PublishTime: true, Sequence: true,
-		TopicMetadata: func(string) bool { return true },
+		Holds: storage.Capacity{
+			Carries:       func(string, string) bool { return true },
+			Metadata:      []string{"*"},
+			QoS:           true,
+			PublishTime:   true,
+			Sequence:      true,
+			TopicMetadata: func(string) bool { return true },
+		},
+		Options: options,
 		Create: func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 			set, err := settingsOf(options, &o)
 			if err != nil {

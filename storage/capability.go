@@ -165,9 +165,9 @@ type Checkpointer interface {
 // A PartWriter is a BlockWriter whose blocks do not depend on their place in the file, nor on the
 // blocks before, except that the first one may have what later ones need. It hands out SummedBlocks.
 type PartWriter interface {
-	// GoOn makes the next block one that is not the first: what only the first one has is not
-	// written. All topics are created before, and CopyFrom is called.
-	GoOn()
+	// SkipPreamble makes the next block a later one: what only the first one has, such as definitions, is
+	// not written. All topics are created before, and CopyFrom is called.
+	SkipPreamble()
 }
 
 // A PlaceWriter may write where a message lies instead of its bytes.
@@ -213,12 +213,12 @@ type WriterLoss struct {
 
 // ReaderCaps are the optional interfaces of a Reader, nil if not implemented.
 type ReaderCaps struct {
-	Blocks BlockReader
-	Times  BlockTimer
-	Query  Querier
-	Extras ExtraReader
-	Lists  SectionLister
-	Rounds Resumer
+	Blocks   BlockReader
+	Times    BlockTimer
+	Query    Querier
+	Extras   ExtraReader
+	Sections SectionLister
+	Resume   Resumer
 }
 
 // ReaderCapabilities probes r.
@@ -229,22 +229,22 @@ func ReaderCapabilities(r Reader) ReaderCaps {
 	c.Times, _ = r.(BlockTimer)
 	c.Query, _ = r.(Querier)
 	c.Extras, _ = r.(ExtraReader)
-	c.Lists, _ = r.(SectionLister)
-	c.Rounds, _ = r.(Resumer)
+	c.Sections, _ = r.(SectionLister)
+	c.Resume, _ = r.(Resumer)
 	return c
 }
 
 // WriterCaps are the optional interfaces of a Writer, nil if not implemented.
 type WriterCaps struct {
-	Blocks BlockWriter
-	Copy   BlockCopier
-	Files  FileLister
-	Extras ExtraWriter
-	Points Checkpointer
-	Parts  PartWriter
-	Losses LossLister
-	Places PlaceWriter
-	Append Appender // set with WriteOptions.Append alone
+	Blocks     BlockWriter
+	Copy       BlockCopier
+	Files      FileLister
+	Extras     ExtraWriter
+	Checkpoint Checkpointer
+	Parts      PartWriter
+	Losses     LossLister
+	Places     PlaceWriter
+	Append     Appender // set with WriteOptions.Append alone
 }
 
 // WriterCapabilities probes w.
@@ -254,7 +254,7 @@ func WriterCapabilities(w Writer) WriterCaps {
 	c.Copy, _ = w.(BlockCopier)
 	c.Files, _ = w.(FileLister)
 	c.Extras, _ = w.(ExtraWriter)
-	c.Points, _ = w.(Checkpointer)
+	c.Checkpoint, _ = w.(Checkpointer)
 	c.Parts, _ = w.(PartWriter)
 	c.Losses, _ = w.(LossLister)
 	c.Places, _ = w.(PlaceWriter)

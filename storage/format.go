@@ -3,9 +3,7 @@ package storage
 import (
 	"context"
 	"io"
-	"maps"
 	"os"
-	"slices"
 )
 
 // A Format is a storage plugin: what it is called, how its files look, and its
@@ -29,49 +27,14 @@ type Format struct {
 	// addresses.
 	Live bool
 
-	// Native is the encoding of its messages: what others are converted to. "": it has no
-	// encoding of its own, and takes all messages as they are.
-	Native string
-
-	// Carries reports whether the format also keeps messages and definitions of other
-	// encodings, as they are. An empty schemaEncoding is that of a topic without a
-	// definition. Nil: it keeps its native encoding only.
-	Carries func(encoding, schemaEncoding string) bool
-
 	// Options are what can be chosen of an output. Others are refused.
 	Options Options
 
-	// Metadata lists the keys of WriteOptions.Metadata that the format keeps; an
-	// entry "*" means that it keeps any.
-	Metadata []string
-
-	// QoS is set if the format keeps Topic.QoS. What it does not keep is nil in a
-	// recording that is read back.
-	QoS bool
-
-	// TopicMetadata reports whether the format keeps a key of Topic.Metadata; nil: it
-	// keeps none. CreateTopic skips the others.
-	TopicMetadata func(key string) bool
-
-	// PublishTime and Sequence are set if the format keeps these fields of Message.
-	// Without them a message that is read has its LogTime as PublishTime, and
-	// Sequence 0.
-	PublishTime, Sequence bool
-
-	// ServiceText is set if the definition of a message that ROS 2 derives from a service
-	// or an action is the text of that one, as rosbag2 stores it.
-	ServiceText bool
-
-	// Extras is set if outputs have a place for attachments and metadata records; whether
-	// one has, depends on its Writer: see ExtraWriter.
-	Extras bool
+	// Holds is what recordings of the format have a place for.
+	Holds Capacity
 
 	// Appends is set if Create takes WriteOptions.Append.
 	Appends bool
-
-	// MinTime and MaxTime bound the LogTime that the format can store; both 0:
-	// any int64. Write refuses other times with an error wrapping ErrUnsupported.
-	MinTime, MaxTime int64
 
 	// Sniff reports, by content, whether path is a recording of this format. head
 	// holds the first bytes of the file (up to SniffLen), and is nil for a
@@ -80,14 +43,14 @@ type Format struct {
 	// operating system's files.
 	Sniff func(fsys FS, path string, head []byte) bool
 
-	// Whole returns the recording that the file at path is a part of: the name by which
+	// RecordingOf returns the recording that the file at path is a part of: the name by which
 	// Open reads all of it, and its parts. The name is "" for a file that is not a part
 	// of several, or whose others have no common name. Nil: recordings have one file.
-	Whole func(fsys FS, path string) (name string, parts []string)
+	RecordingOf func(fsys FS, path string) (name string, parts []string)
 
-	// Parts reports that the Writer of a file is a PartWriter, and that viewers read the
+	// Streamable is set if the Writer of a file is a PartWriter, and viewers read the
 	// format in ranges: recordings are served in it.
-	Parts bool
+	Streamable bool
 
 	// Recordings returns which of the names are one recording, and the rest; see GroupsOf.
 	// Nil: a recording has one file.
@@ -105,15 +68,6 @@ type Format struct {
 	// recording, and the next step; "" for all others. head is that of Sniff. Nil:
 	// there is no such file.
 	Identify func(path string, head []byte) (what, hint string)
-
-	// TopicName reports whether a topic can have a name in a recording that is
-	// written; CreateTopic refuses others. Nil: any. The converter gives a topic
-	// another name if it must.
-	TopicName func(name string) bool
-
-	// MaxMessage bounds the Data of a message that can be written, in bytes; 0: no
-	// bound. Write refuses larger ones with an error wrapping ErrUnsupported.
-	MaxMessage int64
 
 	// Open opens a recording for reading. It never writes to the source or
 	// beside it. ctx bounds the call and all later reading. A format without Open
@@ -201,33 +155,6 @@ func (f *Format) FilesOf(fsys FS, path string) (Files, error) {
 		return Files{Messages: []string{path}}, nil
 	}
 	return f.Files(fsys, path)
-}
-
-// Keeps reports whether a recording's metadata of a key has a place in the format.
-func (f *Format) Keeps(key string) bool {
-	return slices.Contains(f.Metadata, key) || slices.Contains(f.Metadata, "*")
-}
-
-// Holds reports whether the format takes the messages of a topic, and its definition,
-// as they are.
-func (f *Format) Holds(t *Topic) bool {
-	return t.Encoding == f.Native || f.Carries != nil && f.Carries(t.Encoding, t.Schema.Encoding)
-}
-
-// Kept returns t without what the format does not keep of it. The result shares
-// memory with t.
-func (f *Format) Kept(t Topic) Topic {
-	if !f.QoS {
-		t.QoS = nil
-	}
-	for key := range t.Metadata {
-		if f.TopicMetadata == nil || !f.TopicMetadata(key) {
-			t.Metadata = maps.Clone(t.Metadata)
-			maps.DeleteFunc(t.Metadata, func(key, _ string) bool { return f.TopicMetadata == nil || !f.TopicMetadata(key) })
-			break
-		}
-	}
-	return t
 }
 
 // SniffLen is the number of bytes that Sniff gets of a file (fewer when the

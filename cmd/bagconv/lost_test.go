@@ -126,7 +126,10 @@ func cutRun(t *testing.T, path, file string, size int64) (*cutResult, error) {
 	sink := &countingSink{}
 	r, err := bagconvert.Run(context.Background(), bagconvert.Job{
 		Source: path, SourceFormat: f, Sink: filepath.Join(t.TempDir(), "nowhere"), Threads: 2,
-		SinkFormat: &storage.Format{Name: f.Name, Native: f.Native, Metadata: []string{"*"},
+		SinkFormat: &storage.Format{Name: f.Name, Holds: storage.Capacity{
+			Native:   f.Holds.Native,
+			Metadata: []string{"*"},
+		},
 			Create: func(context.Context, string, storage.WriteOptions) (storage.Writer, error) { return sink, nil }},
 		Read: storage.ReadOptions{FS: &cutFS{iox.OS, file, size}},
 	})

@@ -126,7 +126,7 @@ func blobs(t *testing.T, dir string, i, scale int) (path string, size int64) {
 	var plan mapping.Program
 	for k, name := range []string{"/shared/small", "/shared/large", fmt.Sprintf("/own%d", i)} {
 		topic := blobTopic(t, name, definition)
-		if encoding := format.Native; encoding != topic.Encoding {
+		if encoding := format.Holds.Native; encoding != topic.Encoding {
 			m, err := mapping.New(mapping.Options{Encoding: encoding, Distro: "humble"}).Map(&topic)
 			if err != nil {
 				t.Fatal(err)

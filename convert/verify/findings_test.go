@@ -373,7 +373,7 @@ func TestTimesBeyond(t *testing.T) {
 	rec := messagesOf([]storage.Topic{bagTopic(t, "/x", "p/A", "int32 a\n")}, []byte{1, 0, 0, 0}, []byte{2, 0, 0, 0})
 	bag := saved(t, "bag", rec)
 	f := *registry.Lookup("bag")
-	f.MaxTime = start // as if the second time were one that its writer refuses
+	f.Holds.MaxTime = start // as if the second time were one that its writer refuses
 	db3 := converted(t, convert.Job{}, bag, "db3", filepath.Join(t.TempDir(), "r"))
 	res, err := verify.Run(context.Background(), verify.Job{A: sideOf(bag, &f), B: sideOf(db3, registry.Lookup("db3"))})
 	if err != nil || !res.Equal || res.B.Messages != 2 || leftOut(res) != 0 {

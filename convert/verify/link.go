@@ -347,9 +347,9 @@ func (l *linker) crosses(side int, m *member) error {
 	if side == 1 {
 		a, other = other, a
 	}
-	if a.Name == other.Name || other.Native == "" || other.Holds(&m.topic.Topic) {
+	if a.Name == other.Name || other.Holds.Native == "" || other.Holds.CarriesTopic(&m.topic.Topic) {
 		return nil
 	}
-	_, err := l.mapper(mapperKey{side, other.Native, mapping.ProtoMapped, mapping.RosoutKeep}).Map(&m.topic.Topic)
+	_, err := l.mapper(mapperKey{side, other.Holds.Native, mapping.ProtoMapped, mapping.RosoutKeep}).Map(&m.topic.Topic)
 	return err
 }

@@ -209,7 +209,7 @@ func (c *comparison) flush() {
 // storable reports whether the format of a side can store a time.
 func (c *comparison) storable(side int, ns int64) bool {
 	f := c.side(side).Format
-	return f.MinTime == 0 && f.MaxTime == 0 || f.MinTime <= ns && ns <= f.MaxTime
+	return f.Holds.MinTime == 0 && f.Holds.MaxTime == 0 || f.Holds.MinTime <= ns && ns <= f.Holds.MaxTime
 }
 
 // unmatched notes a message that one side alone has.

@@ -62,7 +62,7 @@ func (l *linker) encodingInB(t *storage.Topic) string {
 			return b.Encoding
 		}
 	}
-	return cmp.Or(l.job.B.Format.Native, t.Encoding)
+	return cmp.Or(l.job.B.Format.Holds.Native, t.Encoding)
 }
 
 // ruleOf returns the rules of a step as package content has them.

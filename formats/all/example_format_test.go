@@ -68,8 +68,11 @@ func memoryFormat() *storage.Format {
 	options := storage.Options{{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}}}
 	return &storage.Format{
 		Name: "mem", Help: "recordings in memory",
-		Native:  "ros1",
-		Carries: func(string, string) bool { return true }, // any message, as it is
+		Holds: storage.Capacity{
+			Native:  "ros1",
+			Carries: func(string, string) bool { return true },
+		},
+		// any message, as it is
 		Options: options,
 		Sniff:   func(_ storage.FS, path string, _ []byte) bool { return strings.HasPrefix(path, "mem:") },
 		Open: func(_ context.Context, path string, _ storage.ReadOptions) (storage.Reader, error) {

@@ -98,8 +98,8 @@ func TestNoFileSystem(t *testing.T) {
 			path := filepath.Join(dir, name)
 			for range 2 { // without the file, and with it
 				f.Claims(nil, path)
-				if f.Whole != nil {
-					f.Whole(nil, path)
+				if f.RecordingOf != nil {
+					f.RecordingOf(nil, path)
 				}
 				_, _ = f.FilesOf(nil, path)
 				_, _ = f.FilesOf(nil, dir)

@@ -33,7 +33,7 @@ func makeFile(t *testing.T, f *storage.Format, at func(*rand.Rand, int) int64) s
 	rng := rand.New(rand.NewPCG(3, 0))
 	rec := storagetest.Recording{}
 	for _, name := range []string{"/frequent", "/rare", "/once", "/never"} {
-		rec.Topics = append(rec.Topics, storage.Topic{Name: name, Type: "a_msgs/msg/A", Encoding: f.Native})
+		rec.Topics = append(rec.Topics, storage.Topic{Name: name, Type: "a_msgs/msg/A", Encoding: f.Holds.Native})
 	}
 	for i := range 400 {
 		m := storage.Message{LogTime: 1_700_000_000_000_000_000 + at(rng, i), Data: make([]byte, 4+rng.IntN(200))}
@@ -181,7 +181,7 @@ func TestQueryBytes(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			want.Topics = nil
 			for _, name := range []string{"/camera", "/imu"} {
-				want.Topics = append(want.Topics, storage.Topic{Name: name, Type: "a_msgs/msg/A", Encoding: f.Native})
+				want.Topics = append(want.Topics, storage.Topic{Name: name, Type: "a_msgs/msg/A", Encoding: f.Holds.Native})
 			}
 			want.Messages = nil
 			frame := make([]byte, frameSize)

@@ -229,10 +229,10 @@ func TestOnePart(t *testing.T) {
 	if got, want := warnings(stem+".00002"), "this is part 3 of 6 of one recording; to read all of it, name "+stem; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if name, parts := Format.Whole(nil, stem+".00001"); name != stem || len(parts) != 6 || parts[0] != stem+".00000" {
+	if name, parts := Format.RecordingOf(nil, stem+".00001"); name != stem || len(parts) != 6 || parts[0] != stem+".00000" {
 		t.Errorf("%s, %v", name, parts)
 	}
-	if name, _ := Format.Whole(nil, stem); name != "" {
+	if name, _ := Format.RecordingOf(nil, stem); name != "" {
 		t.Errorf("the stem is a part of %s", name)
 	}
 	for n := range 6 {

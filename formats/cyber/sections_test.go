@@ -16,7 +16,7 @@ import (
 
 func sectionsOf(t *testing.T, r storage.Reader, kind storage.SectionKind) (list []storage.Section) {
 	t.Helper()
-	for s, err := range storage.ReaderCapabilities(r).Lists.Sections(context.Background(), kind) {
+	for s, err := range storage.ReaderCapabilities(r).Sections.Sections(context.Background(), kind) {
 		if err != nil {
 			t.Fatal(err)
 		}

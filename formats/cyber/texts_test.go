@@ -43,7 +43,7 @@ func TestDescriptorText(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer w.Close()
-		id, err := w.CreateTopic(Format.Kept(info.Topics[0].Topic))
+		id, err := w.CreateTopic(Format.Holds.StripTopic(info.Topics[0].Topic))
 		if err == nil {
 			err = w.Write(&storage.Message{Topic: id, LogTime: 5, Data: []byte("one")})
 		}

@@ -264,8 +264,8 @@ func (w *writer) define(dst []byte, i int) []byte {
 // OnBlock hands full chunks to f. See storage.BlockWriter.
 func (w *writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
 
-// GoOn has no channel and no schema defined any more. See storage.PartWriter.
-func (w *writer) GoOn() {
+// SkipPreamble has no channel and no schema defined any more. See storage.PartWriter.
+func (w *writer) SkipPreamble() {
 	w.begun = true
 	for i := range w.channels {
 		w.channels[i].written = true

@@ -28,22 +28,24 @@ var options = storage.Options{
 
 // Format is the ROS 1 bag.
 var Format = &storage.Format{
-	Name:          formatName,
-	Help:          "ROS 1 bag of any version, written as 2.0",
-	Aliases:       []string{"ros1", "rosbag", "rosbag1"},
-	Extensions:    []string{extension},
-	Native:        encoding,
-	Options:       options,
-	TopicMetadata: headerField,
-	Appends:       true,
-	MinTime:       0,
-	MaxTime:       maxTime,
-	MaxMessage:    maxChunk - messageFixed,
-	Sniff:         sniff,
-	Stem:          stem,
-	Open:          openReader,
-	Reindex:       reindex,
-	Create:        createWriter,
+	Name:       formatName,
+	Help:       "ROS 1 bag of any version, written as 2.0",
+	Aliases:    []string{"ros1", "rosbag", "rosbag1"},
+	Extensions: []string{extension},
+	Holds: storage.Capacity{
+		Native:        encoding,
+		TopicMetadata: headerField,
+		MinTime:       0,
+		MaxTime:       maxTime,
+		MaxMessage:    maxChunk - messageFixed,
+	},
+	Options: options,
+	Appends: true,
+	Sniff:   sniff,
+	Stem:    stem,
+	Open:    openReader,
+	Reindex: reindex,
+	Create:  createWriter,
 }
 
 // headerField reports whether a key of a topic's metadata can be a field of the

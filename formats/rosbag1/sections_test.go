@@ -17,7 +17,7 @@ import (
 // sectionsOf lists the sections of a kind.
 func sectionsOf(t *testing.T, r storage.Reader, kind storage.SectionKind) (list []storage.Section) {
 	t.Helper()
-	for s, err := range storage.ReaderCapabilities(r).Lists.Sections(context.Background(), kind) {
+	for s, err := range storage.ReaderCapabilities(r).Sections.Sections(context.Background(), kind) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func compareRecords(t *testing.T, path string, want []string) bool {
 		return false
 	}
 	defer func() { _ = r.Close() }()
-	if storage.ReaderCapabilities(r).Lists == nil {
+	if storage.ReaderCapabilities(r).Sections == nil {
 		return false
 	}
 	got := sectionsOf(t, r, storage.SectionRecords)

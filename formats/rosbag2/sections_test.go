@@ -19,7 +19,7 @@ func sectionsOf(t *testing.T, path string, kind storage.SectionKind) (list []sto
 		return nil, err
 	}
 	defer func() { _ = r.Close() }()
-	for s, err := range storage.ReaderCapabilities(r).Lists.Sections(context.Background(), kind) {
+	for s, err := range storage.ReaderCapabilities(r).Sections.Sections(context.Background(), kind) {
 		if err != nil {
 			return nil, err
 		}

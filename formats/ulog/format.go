@@ -22,7 +22,7 @@ var Format = &storage.Format{
 	Help:       "PX4 ULog file",
 	Aliases:    []string{"px4"},
 	Extensions: []string{".ulg"},
-	Native:     encoding,
+	Holds:      storage.Capacity{Native: encoding},
 	Sniff:      func(_ storage.FS, _ string, head []byte) bool { return bytes.HasPrefix(head, magic) },
 	Open:       openReader,
 }

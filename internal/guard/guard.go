@@ -234,8 +234,8 @@ func (g *Guard) wholeOf(path string) string {
 	}
 	dir := filepath.Dir(path)
 	for _, f := range g.formats {
-		if f.Whole != nil {
-			if name, _ := f.Whole(g.fs, path); name != "" {
+		if f.RecordingOf != nil {
+			if name, _ := f.RecordingOf(g.fs, path); name != "" {
 				return name
 			}
 		}

@@ -55,7 +55,7 @@ type Like struct {
 // run: opening an input sets its Sequence, and its Name if the input says what it was made from: a conversion to that
 // format leaves messages as they are.
 func Source(o Options) *storage.Format {
-	f := &storage.Format{Name: formatName, PublishTime: true}
+	f := &storage.Format{Name: formatName, Holds: storage.Capacity{PublishTime: true}}
 	f.Files = func(_ storage.FS, path string) (storage.Files, error) {
 		var files storage.Files
 		for _, l := range o.Like {
@@ -73,7 +73,7 @@ func Source(o Options) *storage.Format {
 		if err != nil {
 			return nil, err
 		}
-		f.Name, f.Sequence = r.info.Format, r.numbered
+		f.Name, f.Holds.Sequence = r.info.Format, r.numbered
 		return r, nil
 	}
 	return f

@@ -214,9 +214,13 @@ func (p *Player) all() (list []*viewer) {
 // Format returns the format of recordings that are played: their sinks are channels.
 func (p *Player) Format() *storage.Format {
 	return &storage.Format{
-		Name: "foxglove", Native: "cdr", Live: true, QoS: true,
-		Carries:       func(string, string) bool { return true },
-		TopicMetadata: func(string) bool { return true },
+		Name: "foxglove", Holds: storage.Capacity{
+			Native:        "cdr",
+			QoS:           true,
+			Carries:       func(string, string) bool { return true },
+			TopicMetadata: func(string) bool { return true },
+		},
+		Live: true,
 		Create: func(ctx context.Context, _ string, _ storage.WriteOptions) (storage.Writer, error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()

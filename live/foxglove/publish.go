@@ -174,9 +174,13 @@ func (p *Publisher) Problems() (failed, warnings []string) {
 // Format returns the format of recordings that are played: their sinks are channels.
 func (p *Publisher) Format() *storage.Format {
 	return &storage.Format{
-		Name: "foxglove", Native: p.native(), Live: true,
-		Carries:       func(encoding, _ string) bool { return slices.Contains(p.takes, encoding) },
-		TopicMetadata: func(string) bool { return true }, // nothing of it is asked for
+		Name: "foxglove", Holds: storage.Capacity{
+			Native:        p.native(),
+			Carries:       func(encoding, _ string) bool { return slices.Contains(p.takes, encoding) },
+			TopicMetadata: func(string) bool { return true },
+		},
+		Live: true,
+		// nothing of it is asked for
 		Create: func(ctx context.Context, _ string, _ storage.WriteOptions) (storage.Writer, error) {
 			return &publishWriter{publisher: p, ctx: ctx}, nil
 		},

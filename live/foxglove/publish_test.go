@@ -95,7 +95,7 @@ func TestPublish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := p.Format(); f.Native != "cdr" || !f.Live || !f.Carries("json", "jsonschema") || f.Carries("ros1", "ros1msg") {
+	if f := p.Format(); f.Holds.Native != "cdr" || !f.Live || !f.Holds.Carries("json", "jsonschema") || f.Holds.Carries("ros1", "ros1msg") {
 		t.Errorf("the format is %+v", f)
 	}
 	topics := []storage.Topic{played[2], {Name: "five", Type: "a.B", Encoding: "json", Schema: storage.Schema{Encoding: "protobuf", Data: []byte{1, 255}}}}
@@ -185,7 +185,7 @@ func TestPublishRefused(t *testing.T) {
 	none, _ := json.Marshal(map[string]any{"op": "serverInfo", "capabilities": []string{"clientPublish"}})
 	b := startBridge(t, string(none), nil)
 	p, err := NewPublisher(t.Context(), b.url, PublishOptions{})
-	if err != nil || p.Format().Native != "cdr" {
+	if err != nil || p.Format().Holds.Native != "cdr" {
 		t.Fatal(p, err)
 	}
 	if err := p.Close(); err != nil {

@@ -64,8 +64,11 @@ func NewPlayer(ctx context.Context, address string, o PlayOptions) (*Player, err
 // Format returns the format of recordings that are played: their sinks are topics.
 func (p *Player) Format() *storage.Format {
 	return &storage.Format{
-		Name: encoding, Native: encoding, Live: true,
-		TopicMetadata: func(string) bool { return true },
+		Name: encoding, Holds: storage.Capacity{
+			Native:        encoding,
+			TopicMetadata: func(string) bool { return true },
+		},
+		Live: true,
 		Create: func(ctx context.Context, _ string, _ storage.WriteOptions) (storage.Writer, error) {
 			return &playWriter{player: p, ctx: ctx}, nil
 		},

@@ -192,8 +192,8 @@ func (c *Config) extraWriter(t *testing.T, path string) storage.Writer {
 		}
 		t.Skip("the format has no place for attachments and metadata records")
 	}
-	if !c.Format.Extras {
-		t.Error("there is a place for attachments and metadata records, and Format.Extras does not say so")
+	if !c.Format.Holds.Extras {
+		t.Error("there is a place for attachments and metadata records, and Format.Holds.Extras does not say so")
 	}
 	return w
 }

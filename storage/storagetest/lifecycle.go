@@ -93,9 +93,9 @@ func (c *Config) lifecycle(t *testing.T) {
 
 // limits tries times beyond those that the format can store.
 func (c *Config) limits(t *testing.T) {
-	if c.Format.MinTime != 0 || c.Format.MaxTime != 0 {
+	if c.Format.Holds.MinTime != 0 || c.Format.Holds.MaxTime != 0 {
 		t.Run("times beyond the limits", func(t *testing.T) {
-			for _, at := range []int64{c.Format.MinTime - 1, c.Format.MaxTime + 1} {
+			for _, at := range []int64{c.Format.Holds.MinTime - 1, c.Format.Holds.MaxTime + 1} {
 				r := Recording{Topics: []storage.Topic{c.topic("/a")}, Messages: []storage.Message{{LogTime: at, PublishTime: at}}}
 				if err := WriteAll(c.Format, filepath.Join(t.TempDir(), c.Name), storage.WriteOptions{}, r); !errors.Is(err, storage.ErrUnsupported) {
 					t.Errorf("time %d: %v", at, err)

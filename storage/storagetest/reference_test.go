@@ -15,9 +15,20 @@ import (
 func reference(broken string) *storage.Format {
 	options := storage.Options{{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}}}
 	return &storage.Format{
-		Name: "ref", Extensions: []string{".ref"}, Native: "x", Carries: func(encoding, schema string) bool { return encoding != "cdr" }, Options: options,
-		Metadata: []string{"*"}, QoS: true, TopicMetadata: func(string) bool { return true }, PublishTime: true, Sequence: true, Extras: broken != "hides its place for extras",
-		MinTime: 0, MaxTime: 1 << 62,
+		Name: "ref", Extensions: []string{".ref"}, Holds: storage.Capacity{
+			Native:        "x",
+			Carries:       func(encoding, schema string) bool { return encoding != "cdr" },
+			Metadata:      []string{"*"},
+			QoS:           true,
+			TopicMetadata: func(string) bool { return true },
+			PublishTime:   true,
+			Sequence:      true,
+			Extras:        broken != "hides its place for extras",
+			MinTime:       0,
+			MaxTime:       1 << 62,
+		},
+		Options: options,
+
 		Sniff: func(_ storage.FS, path string, head []byte) bool {
 			if broken == "sniffs at the disk" {
 				head, _ = os.ReadFile(path)

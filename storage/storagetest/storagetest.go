@@ -97,10 +97,10 @@ func (c *Config) Generate(seed uint64, s Spec) Recording {
 			data[k] = byte(rng.Uint32() >> 8 & 0x3f) // compresses a little, as real data does
 		}
 		m := storage.Message{Topic: storage.TopicID(rng.IntN(s.Topics)), LogTime: at, PublishTime: at, Data: data}
-		if c.Format.PublishTime {
+		if c.Format.Holds.PublishTime {
 			m.PublishTime -= int64(i%7) * 1000
 		}
-		if c.Format.Sequence {
+		if c.Format.Holds.Sequence {
 			m.Sequence = uint32(i)
 		}
 		r.Messages = append(r.Messages, m)
@@ -126,7 +126,7 @@ func Run(t *testing.T, c Config) {
 	if c.FaultFS == (c.NoFaultFS != "") {
 		t.Fatal("storagetest: set FaultFS, or say in NoFaultFS why not")
 	}
-	if topic := c.topic("/a"); !c.Format.Holds(&topic) {
+	if topic := c.topic("/a"); !c.Format.Holds.CarriesTopic(&topic) {
 		t.Fatalf("storagetest: the format does not carry %s", c.Encoding)
 	}
 	t.Run("Recordings", c.recordings)
@@ -177,7 +177,7 @@ func (c *Config) cases() map[string]Recording {
 	}
 	out["whole"] = c.whole()
 	ends := Recording{Topics: one}
-	least, greatest := c.Format.MinTime, c.Format.MaxTime
+	least, greatest := c.Format.Holds.MinTime, c.Format.Holds.MaxTime
 	if least == 0 && greatest == 0 {
 		least, greatest = math.MinInt64, math.MaxInt64
 	}

@@ -27,18 +27,18 @@ func (c *Config) kept(r Recording) Recording {
 	}
 	r.Topics, r.Messages = slices.Clone(r.Topics), slices.Clone(r.Messages)
 	for i := range r.Topics {
-		r.Topics[i] = c.Format.Kept(r.Topics[i])
+		r.Topics[i] = c.Format.Holds.StripTopic(r.Topics[i])
 	}
 	for i := range r.Messages {
-		if m := &r.Messages[i]; !c.Format.PublishTime {
+		if m := &r.Messages[i]; !c.Format.Holds.PublishTime {
 			m.PublishTime = m.LogTime
 		}
-		if !c.Format.Sequence {
+		if !c.Format.Holds.Sequence {
 			r.Messages[i].Sequence = 0
 		}
 	}
 	r.Metadata = maps.Clone(r.Metadata)
-	maps.DeleteFunc(r.Metadata, func(key, _ string) bool { return !c.Format.Keeps(key) })
+	maps.DeleteFunc(r.Metadata, func(key, _ string) bool { return !c.Format.Holds.KeepsMetadata(key) })
 	return r
 }
 
@@ -126,7 +126,7 @@ func (c *Config) carried() (topics []storage.Topic) {
 		if e[1] != "" {
 			topic.Schema.Data = []byte("definition in " + e[1])
 		}
-		if e[0] != c.Format.Native && c.Format.Holds(&topic) {
+		if e[0] != c.Format.Holds.Native && c.Format.Holds.CarriesTopic(&topic) {
 			topics = append(topics, topic)
 		}
 	}
@@ -147,7 +147,7 @@ func (c *Config) whole() Recording {
 		}
 		r.Messages = append(r.Messages, m)
 	}
-	for _, key := range c.Format.Metadata {
+	for _, key := range c.Format.Holds.Metadata {
 		if key == "*" {
 			key = "some key: #"
 		}

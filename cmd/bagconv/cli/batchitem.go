@@ -102,7 +102,7 @@ func (b *batchRun) flags() error {
 	if b.out, err = iox.Abs(out); err != nil {
 		return err
 	}
-	if len(b.job.Attach) > 0 && !sink.Extras {
+	if len(b.job.Attach) > 0 && !sink.Holds.Extras {
 		return noPlace(&convert.Job{Sink: out, SinkFormat: sink, Formats: b.formats})
 	}
 	if st, err := b.fs.Stat(b.out); err == nil && !st.IsDir() {

@@ -42,7 +42,8 @@ func (r *lying) ReadBlock(_ context.Context, i int, b *storage.Batch) error {
 func TestCatDisorder(t *testing.T) {
 	var data []byte
 	format := &storage.Format{
-		Name: "lying", Native: "cdr", Sniff: func(storage.FS, string, []byte) bool { return true },
+		Name: "lying", Holds: storage.Capacity{Native: "cdr"},
+		Sniff: func(storage.FS, string, []byte) bool { return true },
 		Open: func(_ context.Context, path string, _ storage.ReadOptions) (storage.Reader, error) {
 			return &lying{fakeReader{path: path}, data}, nil
 		},

@@ -66,7 +66,8 @@ func TestCompleteSlow(t *testing.T) {
 	defer close(release)
 	e, out, _ := testEnv()
 	e.formats = storage.NewRegistry(&storage.Format{
-		Name: "slow", Help: "never opens", Native: "ros1", Sniff: func(storage.FS, string, []byte) bool { return true },
+		Name: "slow", Help: "never opens", Holds: storage.Capacity{Native: "ros1"},
+		Sniff: func(storage.FS, string, []byte) bool { return true },
 		Open: func(context.Context, string, storage.ReadOptions) (storage.Reader, error) {
 			<-release
 			return nil, storage.ErrUnsupported

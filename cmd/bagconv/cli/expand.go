@@ -38,7 +38,7 @@ func (e *env) fileEnding(n int) string {
 // withExtras returns the formats whose outputs have a place for attachments.
 func (e *env) withExtras() (list []*storage.Format) {
 	for _, f := range e.formats.Formats() {
-		if f.Create != nil && f.Extras {
+		if f.Create != nil && f.Holds.Extras {
 			list = append(list, f)
 		}
 	}

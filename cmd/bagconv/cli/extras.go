@@ -18,7 +18,7 @@ import (
 func noPlace(job *convert.Job) error {
 	e := env{formats: job.Formats}
 	hint := "omit --attach"
-	if job.SinkFormat.Extras { // but not this output of it
+	if job.SinkFormat.Holds.Extras { // but not this output of it
 		return flags.Usage(hint+", or name a folder", "%s: one table has no place for attachments", phrase.Clean(job.Sink))
 	}
 	var names []string

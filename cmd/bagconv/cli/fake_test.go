@@ -32,7 +32,7 @@ func realOptions() storage.Options {
 // fake is a format whose recordings are files that begin with "fake". What
 // reading one does is in its second word.
 var fake = &storage.Format{
-	Name: "fake", Help: "a format for tests", Extensions: []string{".fake"}, Native: "cdr",
+	Name: "fake", Help: "a format for tests", Extensions: []string{".fake"}, Holds: storage.Capacity{Native: "cdr"},
 	Options: realOptions(),
 	Sniff:   func(_ storage.FS, _ string, head []byte) bool { return bytes.HasPrefix(head, []byte("fake")) },
 	Open: func(_ context.Context, path string, _ storage.ReadOptions) (storage.Reader, error) {

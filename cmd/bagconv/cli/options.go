@@ -99,7 +99,7 @@ func (e *env) setOptions(job *convert.Job) error {
 			}
 		}
 	}
-	if e.command.IsSet("apollo-layout") && sink.Native != "protobuf" && e.set.job.Encoding != "protobuf" && !e.set.quiet {
+	if e.command.IsSet("apollo-layout") && sink.Holds.Native != "protobuf" && e.set.job.Encoding != "protobuf" && !e.set.quiet {
 		e.writeLines("note", []string{"--apollo-layout: without effect, because a " + sink.Name + " gets no descriptors of Apollo without --encoding protobuf"})
 	}
 	if w := job.Write; w.SegmentNames != "" && w.SegmentSize == 0 && w.SegmentDuration == 0 {

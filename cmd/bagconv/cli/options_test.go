@@ -16,7 +16,8 @@ import (
 func TestOptions(t *testing.T) {
 	var got map[string]string
 	toy := &storage.Format{
-		Name: "toy", Help: "a format with an option of its own", Extensions: []string{".toy"}, Native: "ros1",
+		Name: "toy", Help: "a format with an option of its own", Extensions: []string{".toy"},
+		Holds: storage.Capacity{Native: "ros1"},
 		Options: storage.Options{
 			{Name: "trim", Kind: storage.OptionChoice, Values: []string{"off", "all"}, Help: "what is left out"},
 			{Name: "wait", Kind: storage.OptionDuration, Help: "how long to wait"},

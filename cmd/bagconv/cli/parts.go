@@ -37,10 +37,10 @@ func (e *env) joinParts(words []string) []string {
 // parts; "" for other words.
 func (e *env) wholeOf(word string) (whole string, parts []string) {
 	f, err := e.formats.DetectIn(e.fs, word)
-	if err != nil || f.Whole == nil {
+	if err != nil || f.RecordingOf == nil {
 		return "", nil
 	}
-	return f.Whole(e.fs, filepath.Clean(word))
+	return f.RecordingOf(e.fs, filepath.Clean(word))
 }
 
 // severalInputs returns the error for a command that takes one input.

@@ -101,11 +101,11 @@ func parseCustom(text string) ([2]string, error) {
 // setAbout takes the values of aboutFlags for an output.
 func (s *settings) setAbout(job *convert.Job) error {
 	sink := job.SinkFormat
-	if len(job.Edit.QoS) > 0 && !sink.QoS {
+	if len(job.Edit.QoS) > 0 && !sink.Holds.QoS {
 		return flags.Usage("omit it", "--qos: a %s cannot store QoS profiles", sink.Name)
 	}
 	for _, c := range s.custom {
-		if !sink.Keeps(c[0]) {
+		if !sink.Holds.KeepsMetadata(c[0]) {
 			return flags.Usage("omit it", "--custom-data: a %s has no place for %s", sink.Name, phrase.Clean(c[0]))
 		}
 		if job.Custom == nil {

@@ -37,7 +37,7 @@ func (e *env) listSections(ctx context.Context, word, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	lists := storage.ReaderCapabilities(r.Reader).Lists
+	lists := storage.ReaderCapabilities(r.Reader).Sections
 	if lists == nil {
 		return unlisted(path, word, nil)
 	}

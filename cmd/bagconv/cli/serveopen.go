@@ -57,7 +57,7 @@ func (e *env) openOutputs(ctx context.Context, config *serve.Config) (close func
 
 // servedFormat returns the format in which recordings are served, nil if there is none.
 func (e *env) servedFormat() *storage.Format {
-	i := slices.IndexFunc(e.formats.Formats(), func(f *storage.Format) bool { return f.Parts && len(f.Extensions) > 0 })
+	i := slices.IndexFunc(e.formats.Formats(), func(f *storage.Format) bool { return f.Streamable && len(f.Extensions) > 0 })
 	if i < 0 {
 		return nil
 	}

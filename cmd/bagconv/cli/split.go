@@ -62,7 +62,7 @@ func (e *env) split(ctx context.Context) error {
 		job.Extras, job.SkipExtras = "", job.Extras != ""
 	}
 	write := func() error { return e.runJobs(ctx, stem, partJobs(job, parts, stem, ext), false) }
-	if job.Extras == "" || job.SinkFormat.Extras {
+	if job.Extras == "" || job.SinkFormat.Holds.Extras {
 		return write()
 	}
 	return e.besideParts(ctx, job, write)

@@ -80,8 +80,8 @@ var handled = []string{
 
 // Fit removes what a format does not keep of a topic, with a remark.
 func (r *Result) Fit(f *storage.Format) {
-	kept := f.Kept(r.Topic)
-	if len(r.Topic.QoS) > 0 && !f.QoS {
+	kept := f.Holds.StripTopic(r.Topic)
+	if len(r.Topic.QoS) > 0 && !f.Holds.QoS {
 		r.byDesign("qos", "the format has no place for quality of service")
 	}
 	var lost []string
@@ -94,7 +94,7 @@ func (r *Result) Fit(f *storage.Format) {
 		slices.Sort(lost)
 		r.byDesign("topic-metadata", "the format has no place for this metadata of the topic: %q", lost)
 	}
-	if !f.Sequence {
+	if !f.Holds.Sequence {
 		delete(kept.Metadata, MetaHeaderSeq)
 	}
 	r.Topic = kept

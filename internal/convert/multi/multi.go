@@ -33,12 +33,13 @@ type Input struct {
 // given. It has the name of theirs when they have one, and cannot write.
 func Format(inputs []Input) *storage.Format {
 	f := &storage.Format{
-		Name: inputs[0].Format.Name, Help: "several recordings", Native: inputs[0].Format.Native,
+		Name: inputs[0].Format.Name, Help: "several recordings",
+		Holds: storage.Capacity{Native: inputs[0].Format.Holds.Native},
 		Sniff: func(storage.FS, string, []byte) bool { return false },
 	}
 	for _, in := range inputs {
 		if in.Format != inputs[0].Format {
-			f.Name, f.Native = "several", ""
+			f.Name, f.Holds.Native = "several", ""
 		}
 	}
 	f.Open = func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {

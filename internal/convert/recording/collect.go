@@ -167,10 +167,10 @@ func (p *Pipeline) emit(m *storage.Message, block int, b *batch, i int) error {
 	if rt.HeaderSeq == mapping.SeqFromSequence {
 		binary.LittleEndian.PutUint32(m.Data[rt.SeqAt:], m.Sequence)
 	}
-	if !rt.to.Format.PublishTime && m.PublishTime != m.LogTime {
+	if !rt.to.Format.Holds.PublishTime && m.PublishTime != m.LogTime {
 		p.counts[m.Topic].PublishTimes++
 	}
-	if !rt.to.Format.Sequence && m.Sequence != 0 && rt.HeaderSeq != mapping.SeqFromSequence {
+	if !rt.to.Format.Holds.Sequence && m.Sequence != 0 && rt.HeaderSeq != mapping.SeqFromSequence {
 		p.counts[m.Topic].Sequences++
 	}
 	m.Topic = rt.Sink

@@ -117,7 +117,7 @@ func (p *Pipeline) join() {
 // takesAll reports whether the first sink takes all messages of the source as they are.
 func (p *Pipeline) takesAll() bool {
 	f, c := p.Sinks[0].Format, p.Sinks[0].Choice
-	return c.First == math.MinInt64 && c.Last == math.MaxInt64 && f.MinTime == 0 && f.MaxTime == 0 && f.MaxMessage == 0 &&
+	return c.First == math.MinInt64 && c.Last == math.MaxInt64 && f.Holds.MinTime == 0 && f.Holds.MaxTime == 0 && f.Holds.MaxMessage == 0 &&
 		!slices.ContainsFunc(p.routes, func(rt Route) bool {
 			return rt.Skip || rt.Drop || rt.Program != nil || rt.ReadStamp != nil
 		})

@@ -137,11 +137,11 @@ func (s *Source) rewind(ctx context.Context) error {
 }
 
 // Resumes reports whether the source goes on after the end of a round.
-func (s *Source) Resumes() bool { return storage.ReaderCapabilities(s.Reader).Rounds != nil }
+func (s *Source) Resumes() bool { return storage.ReaderCapabilities(s.Reader).Resume != nil }
 
 // Resume begins the next round of such a source. See storage.Resumer.
 func (s *Source) Resume() (more bool, err error) {
-	if more, err = storage.ReaderCapabilities(s.Reader).Rounds.Resume(); err != nil {
+	if more, err = storage.ReaderCapabilities(s.Reader).Resume.Resume(); err != nil {
 		return false, err
 	}
 	s.notAtStart, s.known = false, nil

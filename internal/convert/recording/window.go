@@ -179,7 +179,7 @@ func (w *Window) begin(p *Pipeline) error {
 		if s.PartWriter == nil {
 			return fmt.Errorf("%s: outputs cannot be made in parts: %w", s.Format.Name, storage.ErrUnsupported)
 		}
-		s.PartWriter.GoOn()
+		s.PartWriter.SkipPreamble()
 	}
 	return nil
 }

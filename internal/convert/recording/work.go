@@ -162,7 +162,7 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 	}
 	f, offset := rt.to.Format, rt.to.Edit.Offset
 	at := m.LogTime + offset
-	if (f.MinTime != 0 || f.MaxTime != 0) && (at < f.MinTime || at > f.MaxTime) || (at < m.LogTime) != (offset < 0) {
+	if (f.Holds.MinTime != 0 || f.Holds.MaxTime != 0) && (at < f.Holds.MinTime || at > f.Holds.MaxTime) || (at < m.LogTime) != (offset < 0) {
 		n.OutOfRange++
 		return nil
 	}
@@ -215,7 +215,7 @@ func (p *Pipeline) refuse(n *Count, block int, m *storage.Message, err error) er
 
 // tooLarge counts a message that the sink cannot hold.
 func (p *Pipeline) tooLarge(n *Count, m *storage.Message) bool {
-	most := p.routes[m.Topic].to.Format.MaxMessage
+	most := p.routes[m.Topic].to.Format.Holds.MaxMessage
 	if most == 0 || int64(len(m.Data)) <= most {
 		return false
 	}

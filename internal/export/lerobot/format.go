@@ -38,7 +38,7 @@ func Formats() []*storage.Format {
 func newFormat(name, help, mark string) *storage.Format {
 	f := &storage.Format{
 		Name: name, Help: help, Folder: true,
-		Carries: func(string, string) bool { return true },
+		Holds: storage.Capacity{Carries: func(string, string) bool { return true }},
 		Options: storage.Options{{Name: nameMap, Kind: storage.OptionFile,
 			Help: "what becomes what in a LeRobot data set: docs/lerobot.md; --guess prints one"}},
 		Sniff: func(fsys storage.FS, path string, head []byte) bool {

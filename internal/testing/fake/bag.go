@@ -38,7 +38,11 @@ func (f *Bag) Source(t *testing.T) (string, *storage.Format) {
 		t.Fatal(err)
 	}
 	f.Format = storage.Format{
-		Name: "fake", Native: "cdr", PublishTime: true, Sequence: true,
+		Name: "fake", Holds: storage.Capacity{
+			Native:      "cdr",
+			PublishTime: true,
+			Sequence:    true,
+		},
 		Sniff: func(storage.FS, string, []byte) bool { return true },
 		Open: func(context.Context, string, storage.ReadOptions) (storage.Reader, error) {
 			r := &Reader{Bag: f}

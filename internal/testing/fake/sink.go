@@ -53,7 +53,12 @@ func (s *Sink) TargetOf(w storage.Writer) *storage.Format {
 // Target returns a format whose writer is s.
 func (s *Sink) Target() *storage.Format {
 	s.Format = storage.Format{
-		Name: "fake", Native: "cdr", PublishTime: true, Sequence: true, Options: storage.Options{{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}}},
+		Name: "fake", Holds: storage.Capacity{
+			Native:      "cdr",
+			PublishTime: true,
+			Sequence:    true,
+		},
+		Options: storage.Options{{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}}},
 		Create: func(_ context.Context, path string, _ storage.WriteOptions) (storage.Writer, error) {
 			s.Attempts++
 			s.Topics, s.Messages = nil, nil

@@ -25,10 +25,18 @@ import (
 
 // Format is the format.
 var Format = &storage.Format{
-	Name: "toy", Help: "toy recording", Extensions: []string{".toy"}, Native: "toy",
-	Carries: func(string, string) bool { return true },
-	Options: options, Metadata: []string{"*"}, QoS: true, TopicMetadata: func(string) bool { return true },
-	PublishTime: true, Sequence: true, Extras: true,
+	Name: "toy", Help: "toy recording", Extensions: []string{".toy"}, Holds: storage.Capacity{
+		Native:        "toy",
+		Carries:       func(string, string) bool { return true },
+		Metadata:      []string{"*"},
+		QoS:           true,
+		TopicMetadata: func(string) bool { return true },
+		PublishTime:   true,
+		Sequence:      true,
+		Extras:        true,
+	},
+	Options: options,
+
 	Sniff:      func(_ storage.FS, _ string, head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },
 	Identify:   identify,
 	Files:      filesOf,
