@@ -89,7 +89,8 @@ func (o *output) open(ctx context.Context, src *recording.Source, memory int64) 
 		return err
 	}
 	o.Write, o.caps = o.writer.Write, storage.WriterCapabilities(o.writer)
-	o.Copier, o.Blocks, o.Checkpointer, o.PartWriter = o.caps.Copy, o.caps.Blocks, o.caps.Checkpoint, o.caps.Parts
+	o.Copier, o.Blocks, o.Checkpointer = o.caps.Copy, o.caps.Blocks, o.caps.Checkpoint
+	o.PartWriter, _ = o.writer.(recording.PartWriter)
 	o.Places = o.caps.Places
 	if job.Tap != nil {
 		if err := job.Tap.Opened(&o.Sink); err != nil {

@@ -162,28 +162,11 @@ type Checkpointer interface {
 	Checkpoint() error
 }
 
-// A PartWriter is a BlockWriter whose blocks do not depend on their place in the file, nor on the
-// blocks before, except that the first one may have what later ones need. It hands out SummedBlocks.
-type PartWriter interface {
-	// SkipPreamble makes the next block a later one: what only the first one has, such as definitions, is
-	// not written. All topics are created before, and CopyFrom is called.
-	SkipPreamble()
-}
-
 // A PlaceWriter may write where a message lies instead of its bytes.
 type PlaceWriter interface {
 	// WriteAt is Write of a message whose Data lies in a file at an offset, as it is but for values of fixed size
 	// that a conversion has changed.
 	WriteAt(m *Message, file string, offset int64) error
-}
-
-// A SummedBlock is a PendingBlock that knows the sum of its bytes.
-type SummedBlock interface {
-	PendingBlock
-
-	// Sum returns the CRC-32 (IEEE) of the bytes that Append writes, without a head of the file. It is
-	// called between Encode and Append.
-	Sum() uint32
 }
 
 // A FileLister is a Writer that may write other files than the one file or folder at
@@ -241,7 +224,6 @@ type WriterCaps struct {
 	Files      FileLister
 	Extras     ExtraWriter
 	Checkpoint Checkpointer
-	Parts      PartWriter
 	Losses     LossLister
 	Places     PlaceWriter
 	Append     Appender // set with WriteOptions.Append alone
@@ -255,7 +237,6 @@ func WriterCapabilities(w Writer) WriterCaps {
 	c.Files, _ = w.(FileLister)
 	c.Extras, _ = w.(ExtraWriter)
 	c.Checkpoint, _ = w.(Checkpointer)
-	c.Parts, _ = w.(PartWriter)
 	c.Losses, _ = w.(LossLister)
 	c.Places, _ = w.(PlaceWriter)
 	if a, ok := w.(Appender); ok && a.Topics() != nil {

@@ -48,8 +48,8 @@ type Format struct {
 	// of several, or whose others have no common name. Nil: recordings have one file.
 	RecordingOf func(fsys FS, path string) (name string, parts []string)
 
-	// Streamable is set if the Writer of a file is a PartWriter, and viewers read the
-	// format in ranges: recordings are served in it.
+	// Streamable is set if viewers read the format in ranges, and the blocks of its Writer do not depend on
+	// their place in the file: recordings are served in it, by package internal/live/virtual.
 	Streamable bool
 
 	// Recordings returns which of the names are one recording, and the rest; see GroupsOf.

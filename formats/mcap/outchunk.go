@@ -218,7 +218,7 @@ func (k *outChunk) appendIndex(out []byte) []byte {
 	return out
 }
 
-// Sum returns the checksum of what Append writes. See storage.SummedBlock.
+// Sum returns the checksum of what Append writes. See Streamable of storage.Format.
 func (k *outChunk) Sum() uint32 {
 	return crc.Join(crc32.IEEE, crc32.ChecksumIEEE(k.before), k.whole, int64(len(k.out)+len(k.lent)+len(k.after)))
 }
@@ -256,5 +256,3 @@ func (k *outChunk) Append() error {
 	}
 	return nil
 }
-
-var _ storage.SummedBlock = (*outChunk)(nil)

@@ -264,7 +264,7 @@ func (w *writer) define(dst []byte, i int) []byte {
 // OnBlock hands full chunks to f. See storage.BlockWriter.
 func (w *writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
 
-// SkipPreamble has no channel and no schema defined any more. See storage.PartWriter.
+// SkipPreamble has no channel and no schema defined any more. See Streamable of storage.Format.
 func (w *writer) SkipPreamble() {
 	w.begun = true
 	for i := range w.channels {
@@ -363,7 +363,6 @@ var (
 	_ storage.Writer      = (*writer)(nil)
 	_ storage.BlockWriter = (*writer)(nil)
 	_ storage.BlockCopier = (*writer)(nil)
-	_ storage.PartWriter  = (*writer)(nil)
 	_ storage.ExtraWriter = (*writer)(nil)
 	_ storage.ExtraReader = (*reader)(nil)
 )

@@ -30,7 +30,7 @@ type Sink struct {
 	// Checkpointer, when set, is called at the end of a round, see Pipeline.Continues.
 	Checkpointer storage.Checkpointer
 
-	PartWriter storage.PartWriter // for a Window; nil: its outputs cannot be made in parts
+	PartWriter PartWriter // for a Window; nil: its outputs cannot be made in parts
 
 	state []storage.Message // of latched topics, to be repeated at its start
 }
@@ -135,4 +135,21 @@ func thinOut(routes []Route, edit *selection.Edit, info *storage.Info) {
 		}
 		routes[i].thin = shared[name]
 	}
+}
+
+// A PartWriter is a storage.BlockWriter whose blocks do not depend on their place in the file, nor on the
+// blocks before, except that the first one may have what later ones need. Its blocks are SummedBlocks.
+type PartWriter interface {
+	// SkipPreamble makes the next block a later one: what only the first one has, such as definitions, is
+	// not written. All topics are created before, and CopyFrom is called.
+	SkipPreamble()
+}
+
+// A SummedBlock is a storage.PendingBlock that knows the sum of its bytes.
+type SummedBlock interface {
+	storage.PendingBlock
+
+	// Sum returns the CRC-32 (IEEE) of the bytes that Append writes, without a head of the file. It is
+	// called between Encode and Append.
+	Sum() uint32
 }

@@ -181,7 +181,7 @@ type followedBlock struct {
 // Append writes the block.
 func (b *followedBlock) Append() error {
 	f := b.fs
-	summed, ok := b.PendingBlock.(storage.SummedBlock)
+	summed, ok := b.PendingBlock.(recording.SummedBlock)
 	if !ok {
 		return errors.New("internal error: a block of a PartWriter without a sum")
 	}
