@@ -124,7 +124,7 @@ func TestConversions(t *testing.T) {
 		t.Run(filepath.Base(filepath.Dir(root))+"/"+filepath.Base(root), func(t *testing.T) {
 			for _, path := range withParts(t, recordings(t, root)) {
 				large := sizeOf(t, path) > 1<<20
-				for _, sink := range registry.Formats() {
+				for _, sink := range registry.Writable() {
 					if n++; testing.Short() && n%8 != 0 || large && n%samples.Pick(1, 3, 8) != 0 { // few under the race detector
 						continue
 					}
