@@ -70,18 +70,21 @@ func (o *output) prior(ctx context.Context, src *recording.Source) (*recording.P
 	if topics == nil {
 		return nil, nil
 	}
-	target, err := recording.Open(ctx, recording.Ref{Path: job.Sink, Format: job.SinkFormat, Read: storage.ReadOptions{FS: job.Write.FS, Key: job.Read.Key}, Memory: job.MaxMemory / 4})
+	target, err := recording.Open(ctx, recording.Ref{Path: job.Sink, Format: job.SinkFormat,
+		Read: storage.ReadOptions{FS: job.Write.FS, Key: job.Read.Key}, Memory: job.MaxMemory / 4})
 	if err != nil {
 		return nil, err
 	}
-	first, last := selection.Shift(max(o.Choice.First, src.Info.Start), job.Edit.Offset), selection.Shift(min(o.Choice.Last, src.Info.End), job.Edit.Offset)
+	first, last := selection.Shift(max(o.Choice.First, src.Info.Start), job.Edit.Offset), selection.Shift(
+		min(o.Choice.Last, src.Info.End), job.Edit.Offset)
 	if job.Edit.Restamp == selection.RestampHeader { // log times become the header stamps, which are not known yet
 		first, last = target.Info.Start, target.Info.End
 	}
 	if target.Info.Messages == 0 || first > target.Info.End || last < target.Info.Start {
 		return nil, target.Close()
 	}
-	query := recording.Query{Threads: 1, Select: selection.Window{First: first, Last: last}.Of(selection.Selection{Topics: topics})}
+	query := recording.Query{Threads: 1, Select: selection.Window{First: first,
+		Last: last}.Of(selection.Selection{Topics: topics})}
 	query.Edit.Latch = selection.NoLatch
 	return &recording.Prior{Source: target, Query: query, Kind: kind}, nil
 }

@@ -162,7 +162,8 @@ func flipRecordings(t *testing.T, format string) (paths []string) {
 	t.Helper()
 	formats := all.Registry()
 	compressions := map[string][]string{
-		"mcap": {"none", "lz4", "zstd"}, "bag": {"none", "lz4", "bz2"}, "record": {"none"}, "db3": {"none", "zstd"}, "ros2mcap": {"none", "zstd"},
+		"mcap": {"none", "lz4", "zstd"}, "bag": {"none", "lz4", "bz2"}, "record": {"none"}, "db3": {"none", "zstd"},
+		"ros2mcap": {"none", "zstd"},
 	}
 	for i, topics := range [][]string{{"/tf"}, {"/odom", "/gps/fix", "/tf_static"}, {"/imu/data", "/acme/status"}} {
 		for _, compression := range compressions[format] {
@@ -196,7 +197,8 @@ func flipRecordings(t *testing.T, format string) (paths []string) {
 		}
 	}
 	for _, path := range recordings(t) {
-		if f, err := formats.Detect(path); err == nil && f == formats.Lookup(format) && fileSize(path) < 8<<10 && !strings.Contains(path, "only-in-trailer") {
+		if f, err := formats.Detect(path); err == nil && f == formats.Lookup(format) && fileSize(path) < 8<<10 &&
+			!strings.Contains(path, "only-in-trailer") {
 			if info, err := infoOf(t, path); err == nil && len(info.Warnings) == 0 && info.Messages > 0 && len(paths) < 24 {
 				paths = append(paths, path)
 			}
@@ -340,7 +342,10 @@ func flipHint(t *testing.T, path string, fs *flippedFS, want map[[32]byte]int, c
 	if !converts {
 		return
 	}
-	job := jobOf(t, path, func(j *convert.Job) { j.Read.FS, j.Encoding, j.Write.Overwrite = fs, convert.EncodingKeep, true })
+	job := jobOf(t, path, func(j *convert.Job) {
+		j.Read.FS, j.Encoding, j.Write.Overwrite = fs, convert.EncodingKeep,
+			true
+	})
 	if _, err := convert.Run(context.Background(), job); err != nil {
 		t.Errorf("%s: convert: %v", where, err)
 		return

@@ -57,7 +57,8 @@ func writeSized(t *testing.T, name string, size int, at func(i int) int64) sampl
 		copy(m.Data, fmt.Sprintf("%06d", i))
 		rec.Messages = append(rec.Messages, m)
 	}
-	if err := storagetest.WriteAll(s.format, s.path, storage.WriteOptions{Compression: "none", ChunkSize: 256 << 10, NoSync: true}, rec); err != nil {
+	if err := storagetest.WriteAll(s.format, s.path, storage.WriteOptions{Compression: "none", ChunkSize: 256 << 10,
+		NoSync: true}, rec); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -127,7 +128,8 @@ func sizeOf(t *testing.T, path string) (n int64) {
 // run converts a sample within its format, and returns how many messages were written.
 func (s sample) run(t *testing.T, counter *faultio.Counter, edit func(*convert.Job)) (messages, size int64) {
 	t.Helper()
-	job := convert.Job{Source: s.path, SourceFormat: s.format, Sink: filepath.Join(t.TempDir(), "out"), SinkFormat: s.format}
+	job := convert.Job{Source: s.path, SourceFormat: s.format, Sink: filepath.Join(t.TempDir(), "out"),
+		SinkFormat: s.format}
 	job.Read.FS, job.Write.FS, job.Write.NoSync = counter, counter, true
 	edit(&job)
 	report, err := convert.Run(context.Background(), job)
@@ -148,7 +150,8 @@ func TestBytesOfTopic(t *testing.T) {
 				t.Errorf("the blocks with the topic, by the index, have %d bytes", need)
 			}
 			counter := &faultio.Counter{FS: iox.FS(nil)}
-			n, size := s.run(t, counter, func(j *convert.Job) { j.Select.Topics = []selection.Pattern{selection.Exactly("/rare")} })
+			n, size := s.run(t, counter,
+				func(j *convert.Job) { j.Select.Topics = []selection.Pattern{selection.Exactly("/rare")} })
 			if n != 10 {
 				t.Errorf("%d messages", n)
 			}
@@ -202,12 +205,13 @@ func TestBytesOfLimit(t *testing.T) {
 			counter := &faultio.Counter{FS: iox.FS(nil)}
 			n := 0
 			ref := recording.Ref{Path: s.path, Format: s.format, Read: storage.ReadOptions{FS: counter}}
-			_, err := recording.Read(context.Background(), ref, recording.Query{Expected: 1}, recording.Each{Write: func(m *storage.Message) error {
-				if n++; string(m.Data[:6]) != "000000" {
-					t.Errorf("message %q comes first", m.Data[:6])
-				}
-				return recording.ErrEnough
-			}})
+			_, err := recording.Read(context.Background(), ref, recording.Query{Expected: 1},
+				recording.Each{Write: func(m *storage.Message) error {
+					if n++; string(m.Data[:6]) != "000000" {
+						t.Errorf("message %q comes first", m.Data[:6])
+					}
+					return recording.ErrEnough
+				}})
 			if err != nil || n != 1 {
 				t.Errorf("%d messages, %v", n, err)
 			}
@@ -274,7 +278,8 @@ func TestBytesOfSplit(t *testing.T) {
 				dir := t.TempDir()
 				var jobs []*convert.Job
 				for i := range 3 {
-					job := &convert.Job{Source: s.path, SourceFormat: s.format, Sink: filepath.Join(dir, fmt.Sprintf("out%d", i)), SinkFormat: s.format}
+					job := &convert.Job{Source: s.path, SourceFormat: s.format, Sink: filepath.Join(dir, fmt.Sprintf("out%d", i)),
+						SinkFormat: s.format}
 					job.Read.FS, job.Write.FS, job.Write.NoSync = counter, counter, true
 					edit(job, i)
 					jobs = append(jobs, job)

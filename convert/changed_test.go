@@ -28,7 +28,8 @@ func TestSourceChanged(t *testing.T) {
 		"renamed": {func(path string) error { return os.Rename(path, path+".old") }, false},
 		"removed": {os.Remove, false},
 		"replaced": {func(path string) error {
-			return errors.Join(os.WriteFile(path+".new", []byte("old"), 0o666), os.Chtimes(path+".new", old, old), os.Rename(path+".new", path))
+			return errors.Join(os.WriteFile(path+".new", []byte("old"), 0o666), os.Chtimes(path+".new", old, old),
+				os.Rename(path+".new", path))
 		}, true},
 		"read only": {func(path string) error { return os.Chmod(path, 0o400) }, false},
 	} {
@@ -52,7 +53,8 @@ func TestSourceChanged(t *testing.T) {
 			job.Read.Strict = strict
 			r, err := Run(t.Context(), job)
 			damaged := len(r.Warnings) == 1 && r.Warnings[0].Code == "source-changed" && r.Lossy()
-			if strict && c.want != errors.Is(err, ErrLossy) || !strict && err != nil || damaged != c.want || !c.want && len(r.Warnings) > 0 {
+			if strict && c.want != errors.Is(err, ErrLossy) || !strict && err != nil || damaged != c.want ||
+				!c.want && len(r.Warnings) > 0 {
 				t.Errorf("%s, strict=%v: %v, %v", name, strict, err, r.Warnings)
 			}
 		}

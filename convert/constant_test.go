@@ -16,12 +16,14 @@ import (
 // back of every format and codec.
 func TestConstantMessage(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "in.bag")
-	w, err := all.Registry().Lookup("bag").Create(t.Context(), source, storage.WriteOptions{NoSync: true, Compression: "none"})
+	w, err := all.Registry().Lookup("bag").Create(t.Context(), source, storage.WriteOptions{NoSync: true,
+		Compression: "none"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	id, err := w.CreateTopic(storage.Topic{Name: "/map", Type: "acme/Map", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("uint8[] data\n")}})
+	id, err := w.CreateTopic(storage.Topic{Name: "/map", Type: "acme/Map", Encoding: "ros1",
+		Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("uint8[] data\n")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +40,10 @@ func TestConstantMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range []struct{ format, name, compression, mode string }{
-		{"bag", "o.bag", "lz4", ""}, {"bag", "o.bag", "bz2", ""}, {"mcap", "o.mcap", "lz4", ""}, {"mcap", "o.mcap", "zstd", ""},
-		{"db3", "o", "zstd", "message"}, {"db3", "o", "zstd", "file"}, {"ros2mcap", "o", "zstd", "file"}, {"record", "o.record", "", ""},
+		{"bag", "o.bag", "lz4", ""}, {"bag", "o.bag", "bz2", ""}, {"mcap", "o.mcap", "lz4", ""}, {"mcap", "o.mcap", "zstd",
+			""},
+		{"db3", "o", "zstd", "message"}, {"db3", "o", "zstd", "file"}, {"ros2mcap", "o", "zstd", "file"}, {"record",
+			"o.record", "", ""},
 	} {
 		t.Run(o.format+o.compression+o.mode, func(t *testing.T) {
 			job := jobOf(t, source, func(j *convert.Job) {

@@ -146,7 +146,8 @@ func copyJob(t *testing.T, codec string, change func(i int, m *storage.Message))
 	}
 	for _, name := range []string{"/a", "/b"} {
 		_, err := w.CreateTopic(storage.Topic{Name: name, Type: "std_msgs/String", Encoding: "ros1",
-			Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}, Metadata: map[string]string{storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1"}})
+			Schema:   storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")},
+			Metadata: map[string]string{storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,18 +199,22 @@ func TestCopyBag(t *testing.T) {
 		damage func(b []byte) // of the file
 		edit   func(j *Job)
 	}{
-		"whole":                 {want: 12},
-		"order of the file":     {want: 12, edit: func(j *Job) { j.Order = OrderFile }},
-		"cut within chunks":     {want: 5, edit: func(j *Job) { j.Select.Start, j.Select.End = at(2.6), at(8.6) }},
-		"cut between chunks":    {want: 4, edit: func(j *Job) { j.Select.Start, j.Select.End = at(3), at(8) }},
-		"topic":                 {want: 2, edit: func(j *Job) { j.Select.Topics = []selection.Pattern{selection.Exactly("/a")} }},
-		"other topic":           {want: 0, edit: func(j *Job) { j.Select.Topics = []selection.Pattern{selection.Exactly("/b")} }},
-		"every second message":  {want: 0, edit: func(j *Job) { j.Edit.Rates = []selection.Rate{every} }},
-		"offset":                {want: 0, edit: func(j *Job) { j.Edit.Offset = 5 }},
-		"renamed":               {want: 11, edit: func(j *Job) { j.Edit.Prefix = "/robot" }},
-		"chunk size":            {want: 0, edit: func(j *Job) { j.Write.ChunkSize = 768 << 10 }},
-		"overlap of two chunks": {want: 10, change: func(i int, m *storage.Message) { m.LogTime += map[int]int64{16: -3e8}[i] }},
-		"a chunk out of order":  {want: 11, change: func(i int, m *storage.Message) { m.LogTime += map[int]int64{18: -3e8}[i] }},
+		"whole":              {want: 12},
+		"order of the file":  {want: 12, edit: func(j *Job) { j.Order = OrderFile }},
+		"cut within chunks":  {want: 5, edit: func(j *Job) { j.Select.Start, j.Select.End = at(2.6), at(8.6) }},
+		"cut between chunks": {want: 4, edit: func(j *Job) { j.Select.Start, j.Select.End = at(3), at(8) }},
+		"topic": {want: 2,
+			edit: func(j *Job) { j.Select.Topics = []selection.Pattern{selection.Exactly("/a")} }},
+		"other topic": {want: 0,
+			edit: func(j *Job) { j.Select.Topics = []selection.Pattern{selection.Exactly("/b")} }},
+		"every second message": {want: 0, edit: func(j *Job) { j.Edit.Rates = []selection.Rate{every} }},
+		"offset":               {want: 0, edit: func(j *Job) { j.Edit.Offset = 5 }},
+		"renamed":              {want: 11, edit: func(j *Job) { j.Edit.Prefix = "/robot" }},
+		"chunk size":           {want: 0, edit: func(j *Job) { j.Write.ChunkSize = 768 << 10 }},
+		"overlap of two chunks": {want: 10,
+			change: func(i int, m *storage.Message) { m.LogTime += map[int]int64{16: -3e8}[i] }},
+		"a chunk out of order": {want: 11,
+			change: func(i int, m *storage.Message) { m.LogTime += map[int]int64{18: -3e8}[i] }},
 		"a wrong index": {want: 12, damage: func(b []byte) { // the index puts one chunk last
 			at := bytes.LastIndex(b, []byte("start_time="))
 			at = bytes.LastIndex(b[:at], []byte("start_time="))
@@ -264,7 +269,8 @@ func TestCopyBag(t *testing.T) {
 					if err != nil || *copied != 0 {
 						t.Fatalf("%v, %d chunks are copied", err, *copied)
 					}
-					if fmt.Sprint(r.Topics, r.Losses, r.Lost, r.Warnings, r.Source.Messages, r.Sink.Messages) != fmt.Sprint(p.Topics, p.Losses, p.Lost, p.Warnings, p.Source.Messages, p.Sink.Messages) {
+					if fmt.Sprint(r.Topics, r.Losses, r.Lost, r.Warnings, r.Source.Messages, r.Sink.Messages) != fmt.Sprint(p.Topics,
+						p.Losses, p.Lost, p.Warnings, p.Source.Messages, p.Sink.Messages) {
 						t.Errorf("report %+v, without copying %+v", r, p)
 					}
 					sameBags(t, j.Sink, plain.Sink)
@@ -311,7 +317,8 @@ func sameBags(t *testing.T, a, b string) {
 	}
 	for i := range x {
 		if x[i] != y[i] {
-			t.Fatalf("message %d is of %s at %d, without copying of %s at %d, or its data differs", i, x[i].topic, x[i].time, y[i].topic, y[i].time)
+			t.Fatalf("message %d is of %s at %d, without copying of %s at %d, or its data differs", i, x[i].topic, x[i].time,
+				y[i].topic, y[i].time)
 		}
 	}
 }

@@ -27,7 +27,8 @@ func TestDryRun(t *testing.T) {
 			continue
 		}
 		dir := t.TempDir()
-		job := Job{Source: in, SourceFormat: mcap.Format, Sink: filepath.Join(dir, "out"+ending(to)), SinkFormat: to, Order: OrderFile, DryRun: true}
+		job := Job{Source: in, SourceFormat: mcap.Format, Sink: filepath.Join(dir, "out"+ending(to)), SinkFormat: to,
+			Order: OrderFile, DryRun: true}
 		dry, err := Run(context.Background(), job)
 		if err != nil {
 			t.Fatal(to.Name, err)
@@ -40,10 +41,12 @@ func TestDryRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(to.Name, err)
 		}
-		if dry.Share != 1 || real.Share != 0 || dry.Sink.Messages != real.Sink.Messages || len(dry.Losses) != len(real.Losses) || dry.Topics[0] != real.Topics[0] {
+		if dry.Share != 1 || real.Share != 0 || dry.Sink.Messages != real.Sink.Messages ||
+			len(dry.Losses) != len(real.Losses) || dry.Topics[0] != real.Topics[0] {
 			t.Errorf("%s: expects %+v, and %+v happened", to.Name, dry, real)
 		}
-		if off := dry.Sink.Size - real.Sink.Size; !to.Holds.Extras && off != 0 || math.Abs(float64(off)) > 2000 { // headers of extras are not counted
+		// headers of extras are not counted
+		if off := dry.Sink.Size - real.Sink.Size; !to.Holds.Extras && off != 0 || math.Abs(float64(off)) > 2000 {
 			t.Errorf("%s: expects %d bytes, and %d were written", to.Name, dry.Sink.Size, real.Sink.Size)
 		}
 		job.DryRun = true
@@ -59,7 +62,8 @@ func TestDryRun(t *testing.T) {
 
 // TestDryRunOfPart: of a large recording a part is read, and the rest estimated.
 func TestDryRunOfPart(t *testing.T) {
-	rec := storagetest.Recording{Topics: []storage.Topic{textTopic("ros1"), {Name: "/rare", Type: "x", Encoding: "unknown"}}}
+	rec := storagetest.Recording{Topics: []storage.Topic{textTopic("ros1"),
+		{Name: "/rare", Type: "x", Encoding: "unknown"}}}
 	const messages = 20_000
 	for i := range int64(messages) {
 		rec.Messages = append(rec.Messages, storage.Message{LogTime: 1e18 + i, PublishTime: 1e18 + i, Data: text["ros1"]})
@@ -77,7 +81,8 @@ func TestDryRunOfPart(t *testing.T) {
 		r, err := mcap.Format.Open(ctx, path, o)
 		return &largeReader{r.(blockReader), &reads}, err
 	}
-	job := Job{Source: in, SourceFormat: &source, Sink: filepath.Join(t.TempDir(), "out.bag"), SinkFormat: rosbag1.Format, Threads: 1, DryRun: true}
+	job := Job{Source: in, SourceFormat: &source, Sink: filepath.Join(t.TempDir(), "out.bag"), SinkFormat: rosbag1.Format,
+		Threads: 1, DryRun: true}
 	dry, err := Run(context.Background(), job)
 	if err != nil {
 		t.Fatal(err)
@@ -95,14 +100,16 @@ func TestDryRunOfPart(t *testing.T) {
 	if math.Abs(float64(dry.Sink.Size)/float64(real.Sink.Size)-1) > 0.05 {
 		t.Errorf("expects %d bytes, and %d were written", dry.Sink.Size, real.Sink.Size)
 	}
-	if len(dry.Losses) != 1 || dry.Losses[0] != real.Losses[0] || dry.Sink.Messages != messages || dry.Topics[0] != real.Topics[0] || dry.Topics[1] != real.Topics[1] {
+	if len(dry.Losses) != 1 || dry.Losses[0] != real.Losses[0] || dry.Sink.Messages != messages ||
+		dry.Topics[0] != real.Topics[0] || dry.Topics[1] != real.Topics[1] {
 		t.Errorf("expects %+v, and %+v happened", dry, real)
 	}
 	var parts []*Job
 	for i := range 4 {
 		part := job
 		part.DryRun, part.Sink = true, filepath.Join(t.TempDir(), fmt.Sprint(i, ".bag"))
-		part.Select.Start, part.Select.End = selection.At(1e18+messages/4*int64(i)), selection.At(1e18+messages/4*int64(i+1)-1)
+		part.Select.Start, part.Select.End = selection.At(1e18+messages/4*int64(i)), selection.At(1e18+
+			messages/4*int64(i+1)-1)
 		parts = append(parts, &part)
 	}
 	reports, err := RunAll(context.Background(), parts)
@@ -110,13 +117,16 @@ func TestDryRunOfPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, r := range reports {
-		if r.Share <= 0 || r.Share > 0.4 || math.Abs(float64(r.Sink.Messages)/(messages/4)-1) > 0.1 || math.Abs(float64(r.Sink.Size)/(float64(real.Sink.Size)/4)-1) > 0.1 {
-			t.Errorf("part %d: expects %d messages, %d bytes of %d, by %.3f of it", i, r.Sink.Messages, r.Sink.Size, real.Sink.Size/4, r.Share)
+		if r.Share <= 0 || r.Share > 0.4 || math.Abs(float64(r.Sink.Messages)/(messages/4)-1) > 0.1 ||
+			math.Abs(float64(r.Sink.Size)/(float64(real.Sink.Size)/4)-1) > 0.1 {
+			t.Errorf("part %d: expects %d messages, %d bytes of %d, by %.3f of it", i, r.Sink.Messages, r.Sink.Size,
+				real.Sink.Size/4, r.Share)
 		}
 	}
 	reads.Store(0)
 	job.DryRun, job.Select.Duration, job.Write.Overwrite = true, messages/4, true
-	if dry, err = Run(context.Background(), job); err != nil || math.Abs(float64(dry.Sink.Messages)/(messages/4)-1) > 0.05 {
+	if dry, err = Run(context.Background(), job); err != nil ||
+		math.Abs(float64(dry.Sink.Messages)/(messages/4)-1) > 0.05 {
 		t.Errorf("a quarter: %+v %v", dry, err)
 	}
 }

@@ -50,7 +50,8 @@ func TestRates(t *testing.T) {
 		}
 	}
 	a := r.Topics[0]
-	if before < 3 || got != 3+(n+3)/4 || a.Repeated != 3 || a.Read != int64(n) || a.Written != int64(got) || a.Thinned != int64(n-(n+3)/4) {
+	if before < 3 || got != 3+(n+3)/4 || a.Repeated != 3 || a.Read != int64(n) || a.Written != int64(got) ||
+		a.Thinned != int64(n-(n+3)/4) {
 		t.Errorf("%d of %d messages, %d before: %+v", got, n, before, a)
 	}
 }
@@ -58,7 +59,8 @@ func TestRates(t *testing.T) {
 // TestRepeatedOutOfBand: a message is repeated or not by where it comes from, whatever
 // its publish time is.
 func TestRepeatedOutOfBand(t *testing.T) {
-	f, s := &fake.Bag{Topics: []storage.Topic{{Name: "a", Encoding: "cdr", QoS: []storage.QoS{{Durability: storage.DurabilityTransientLocal, Depth: 1}}}}}, &fake.Sink{}
+	f, s := &fake.Bag{Topics: []storage.Topic{{Name: "a", Encoding: "cdr",
+		QoS: []storage.QoS{{Durability: storage.DurabilityTransientLocal, Depth: 1}}}}}, &fake.Sink{}
 	for i := range int64(20) {
 		f.Blocks = append(f.Blocks, []storage.Message{{LogTime: i, PublishTime: math.MinInt64, Data: []byte{byte(i)}}})
 	}

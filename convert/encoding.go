@@ -53,7 +53,8 @@ func (j *Job) becomesCDR(info *storage.Info) bool {
 		return false
 	}
 	to, err := j.encoding()
-	return err == nil && to == "cdr" && !slices.ContainsFunc(info.Topics, func(t storage.TopicInfo) bool { return t.Encoding == "cdr" })
+	return err == nil && to == "cdr" && !slices.ContainsFunc(info.Topics,
+		func(t storage.TopicInfo) bool { return t.Encoding == "cdr" })
 }
 
 // stays reports whether the messages of a topic stay as they are, whatever their

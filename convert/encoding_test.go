@@ -24,7 +24,8 @@ func textTopic(encoding string) storage.Topic {
 	if encoding == "cdr" {
 		t.Type = "std_msgs/msg/String"
 	}
-	t.Schema = storage.Schema{Encoding: map[string]string{"ros1": "ros1msg", "cdr": "ros2msg"}[encoding], Data: []byte("string data\n")}
+	t.Schema = storage.Schema{Encoding: map[string]string{"ros1": "ros1msg", "cdr": "ros2msg"}[encoding],
+		Data: []byte("string data\n")}
 	return t
 }
 
@@ -83,7 +84,8 @@ func TestFieldsKept(t *testing.T) {
 		path, source := textBag("cdr").Source(t)
 		if from != &fake {
 			out := filepath.Join(t.TempDir(), "in"+ending(from))
-			if _, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: out, SinkFormat: from}); err != nil {
+			if _, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: out,
+				SinkFormat: from}); err != nil {
 				t.Fatal(err)
 			}
 			path, source = out, from
@@ -115,7 +117,8 @@ func TestFieldsKept(t *testing.T) {
 // TestEncoding: the encoding is chosen per topic.
 func TestEncoding(t *testing.T) {
 	bag := &fake.Bag{Topics: []storage.Topic{textTopic("ros1"), textTopic("cdr")}}
-	bag.Blocks = [][]storage.Message{{{Topic: 0, LogTime: 1, Data: text["ros1"]}, {Topic: 1, LogTime: 2, Data: text["cdr"]}}}
+	bag.Blocks = [][]storage.Message{{{Topic: 0, LogTime: 1, Data: text["ros1"]},
+		{Topic: 1, LogTime: 2, Data: text["cdr"]}}}
 	for _, test := range []struct {
 		asked string
 		same  bool // source and sink are of one format
@@ -133,13 +136,18 @@ func TestEncoding(t *testing.T) {
 		path, source := bag.Source(t)
 		sink := &fake.Sink{}
 		target := sink.Target()
-		target.Holds.Carries = func(encoding, schema string) bool { return encoding == "ros1" && (schema == "ros1msg" || schema == "") }
+		target.Holds.Carries = func(encoding, schema string) bool {
+			return encoding == "ros1" && (schema == "ros1msg" ||
+				schema == "")
+		}
 		if !test.same {
 			target.Name = "other"
 		}
-		_, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: target, Encoding: test.asked})
+		_, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: filepath.Join(t.TempDir(), "x"),
+			SinkFormat: target, Encoding: test.asked})
 		if test.want == nil {
-			if !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "other carries cdr, ros1") || sink.Attempts > 0 {
+			if !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "other carries cdr, ros1") ||
+				sink.Attempts > 0 {
 				t.Errorf("%q: %v, after %d attempts", test.asked, err, sink.Attempts)
 			}
 			continue
@@ -150,7 +158,8 @@ func TestEncoding(t *testing.T) {
 		for i, want := range test.want {
 			topic, data := sink.Topics[i], sink.Messages[i].Data
 			if topic.Encoding != want || topic.Type != textTopic(want).Type || string(data) != string(text[want]) {
-				t.Errorf("%q, same format %t: topic %d is %s of %s, % x", test.asked, test.same, i, topic.Encoding, topic.Type, data)
+				t.Errorf("%q, same format %t: topic %d is %s of %s, % x", test.asked, test.same, i, topic.Encoding, topic.Type,
+					data)
 			}
 		}
 	}
@@ -166,7 +175,8 @@ func TestTopicMetadata(t *testing.T) {
 	sink := &fake.Sink{}
 	target := sink.Target()
 	target.Holds.TopicMetadata = func(key string) bool { return key == "shape" }
-	r, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: target})
+	r, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: filepath.Join(t.TempDir(), "x"),
+		SinkFormat: target})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,17 +200,18 @@ func TestVerify(t *testing.T) {
 	for _, answer := range []error{nil, refused} {
 		path, source := textBag("cdr").Source(t)
 		out := filepath.Join(t.TempDir(), "out.bag")
-		_, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: out, SinkFormat: format, Verify: func(made string, _ []Extra) error {
-			r, err := format.Open(context.Background(), made, storage.ReadOptions{Strict: true})
-			if err != nil {
-				return err
-			}
-			defer r.Close()
-			if info := r.Info(); info.Messages != 5 || made == out {
-				t.Errorf("%s: %+v, %v", made, info, err)
-			}
-			return answer
-		}})
+		_, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: out, SinkFormat: format,
+			Verify: func(made string, _ []Extra) error {
+				r, err := format.Open(context.Background(), made, storage.ReadOptions{Strict: true})
+				if err != nil {
+					return err
+				}
+				defer r.Close()
+				if info := r.Info(); info.Messages != 5 || made == out {
+					t.Errorf("%s: %+v, %v", made, info, err)
+				}
+				return answer
+			}})
 		left, _ := os.ReadDir(filepath.Dir(out))
 		if !errors.Is(err, answer) || (answer == nil) != (len(left) == 1) {
 			t.Errorf("%v: %v, and there is %v", answer, err, left)
@@ -211,7 +222,8 @@ func TestVerify(t *testing.T) {
 // TestCarried: what cannot be converted is written as it is where the format holds it,
 // whatever becomes of the other topics, and is a loss of its topic elsewhere.
 func TestCarried(t *testing.T) {
-	odd := storage.Topic{Name: "/odd", Type: "Odd", Encoding: "flatbuffer", Schema: storage.Schema{Encoding: "flatbuffer", Data: []byte{1, 2}}}
+	odd := storage.Topic{Name: "/odd", Type: "Odd", Encoding: "flatbuffer", Schema: storage.Schema{Encoding: "flatbuffer",
+		Data: []byte{1, 2}}}
 	bare := storage.Topic{Name: "/bare", Type: "x/Unknown", Encoding: "ros1"}
 	torn := textTopic("ros1")
 	torn.Name, torn.Schema.Data = "/torn", []byte("string string string\n")
@@ -228,7 +240,8 @@ func TestCarried(t *testing.T) {
 		if holds {
 			target.Holds.Carries = func(string, string) bool { return true }
 		}
-		r, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: target})
+		r, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: filepath.Join(t.TempDir(), "x"),
+			SinkFormat: target})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +267,8 @@ func TestCarried(t *testing.T) {
 			t.Fatalf("%d notes, losses %+v, %d messages", notes, r.Losses, len(sink.Messages))
 		}
 		for i, want := range bag.Topics[:3] {
-			if got := sink.Topics[i]; got.Type != want.Type || got.Encoding != want.Encoding || got.Schema.Encoding != want.Schema.Encoding ||
+			if got := sink.Topics[i]; got.Type != want.Type || got.Encoding != want.Encoding ||
+				got.Schema.Encoding != want.Schema.Encoding ||
 				string(got.Schema.Data) != string(want.Schema.Data) || string(sink.Messages[i].Data) != want.Name[1:] {
 				t.Errorf("topic %d is %+v, want %+v", i, got, want)
 			}

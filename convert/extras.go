@@ -58,7 +58,8 @@ func CopyExtras(ctx context.Context, r storage.Reader, to ...storage.ExtraWriter
 }
 
 // copyExtras is CopyExtras; refused are those that the first place did not take.
-func copyExtras(ctx context.Context, r storage.Reader, to ...storage.ExtraWriter) (lost []Loss, refused []Extra, err error) {
+func copyExtras(ctx context.Context, r storage.Reader, to ...storage.ExtraWriter) (lost []Loss, refused []Extra,
+	err error) {
 	from := storage.ReaderCapabilities(r).Extras
 	if from == nil {
 		return nil, nil, nil
@@ -71,7 +72,10 @@ func copyExtras(ctx context.Context, r storage.Reader, to ...storage.ExtraWriter
 	tables := extraLoss{Loss: Loss{Code: "metadata-record"}, what: "metadata records"}
 	for i := range x.Attachments {
 		a := &x.Attachments[i]
-		if err := files.take(a.Name, a.Size, to, func(w storage.ExtraWriter) error { return copyAttachment(ctx, a, w) }); err != nil {
+		if err := files.take(a.Name, a.Size, to, func(w storage.ExtraWriter) error {
+			return copyAttachment(ctx, a,
+				w)
+		}); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -128,7 +132,8 @@ type extraLoss struct {
 }
 
 // take copies one to the first of the places that takes it, or counts it.
-func (l *extraLoss) take(name string, size int64, to []storage.ExtraWriter, write func(storage.ExtraWriter) error) error {
+func (l *extraLoss) take(name string, size int64, to []storage.ExtraWriter,
+	write func(storage.ExtraWriter) error) error {
 	var first error
 	for k, w := range to {
 		err := write(w)

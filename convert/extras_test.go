@@ -73,8 +73,12 @@ func TestExtras(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.EqualFunc(attachments, rec.Attachments, func(a, b storagetest.Attachment) bool {
-		return a.Name == b.Name && a.LogTime == b.LogTime && a.MediaType == b.MediaType && string(a.Content) == string(b.Content)
-	}) || !slices.EqualFunc(records, rec.Records, func(a, b storagetest.MetadataRecord) bool { return a.Name == b.Name && maps.Equal(a.Values, b.Values) }) {
+		return a.Name == b.Name && a.LogTime == b.LogTime && a.MediaType == b.MediaType &&
+			string(a.Content) == string(b.Content)
+	}) || !slices.EqualFunc(records, rec.Records, func(a, b storagetest.MetadataRecord) bool {
+		return a.Name == b.Name &&
+			maps.Equal(a.Values, b.Values)
+	}) {
 		t.Errorf("%d attachments and %d metadata records are copied, or not as they were", len(attachments), len(records))
 	}
 	for _, to := range all.Registry().Formats() {
@@ -116,7 +120,8 @@ func TestExtrasRefused(t *testing.T) {
 	in, _ := withExtras(t)
 	for name, want := range map[string][2]int64{"map": {1, 0}, "robot": {0, 2}} {
 		sink := &extraSink{refused: name}
-		r, err := Run(context.Background(), Job{Source: in, SourceFormat: mcap.Format, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: sink.target()})
+		r, err := Run(context.Background(), Job{Source: in, SourceFormat: mcap.Format, Sink: filepath.Join(t.TempDir(), "x"),
+			SinkFormat: sink.target()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +147,8 @@ func TestExtrasEnd(t *testing.T) {
 	defer w.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := CopyExtras(ctx, reader, storage.WriterCapabilities(w).Extras); err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {
+	if _, err := CopyExtras(ctx, reader, storage.WriterCapabilities(w).Extras); err == nil ||
+		!strings.Contains(err.Error(), context.Canceled.Error()) {
 		t.Errorf("%v", err)
 	}
 }
@@ -176,7 +182,8 @@ func TestAttach(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := extrasIn(t, out)
-	if n := len(rec.Attachments); len(got) != n+2 || got[n].Name != "cal.json" || string(got[n+1].Content) != "{}" || got[n].MediaType != "application/json" {
+	if n := len(rec.Attachments); len(got) != n+2 || got[n].Name != "cal.json" || string(got[n+1].Content) != "{}" ||
+		got[n].MediaType != "application/json" {
 		t.Errorf("%d attachments", len(got))
 	}
 	job.SinkFormat = all.Registry().Lookup("bag")
@@ -201,7 +208,8 @@ func TestExtrasAside(t *testing.T) {
 	in, rec := withExtras(t)
 	bag := all.Registry().Lookup("bag")
 	dir := t.TempDir()
-	job := Job{Source: in, SourceFormat: mcap.Format, Sink: filepath.Join(dir, "out.bag"), SinkFormat: bag, Extras: filepath.Join(dir, "x")}
+	job := Job{Source: in, SourceFormat: mcap.Format, Sink: filepath.Join(dir, "out.bag"), SinkFormat: bag,
+		Extras: filepath.Join(dir, "x")}
 	job.Verify = func(string, []Extra) error { return errors.New("no") }
 	if _, err := Run(context.Background(), job); err == nil {
 		t.Fatal("no error")
@@ -219,12 +227,16 @@ func TestExtrasAside(t *testing.T) {
 	if err != nil || len(entries) != len(rec.Attachments)+1 {
 		t.Errorf("%v, %v", entries, err)
 	}
-	if !slices.ContainsFunc(r.Notes, func(n Note) bool { return n.Code == "extras" && strings.Contains(n.Message, job.Extras) }) {
+	if !slices.ContainsFunc(r.Notes, func(n Note) bool {
+		return n.Code == "extras" && strings.Contains(n.Message,
+			job.Extras)
+	}) {
 		t.Errorf("%+v", r.Notes)
 	}
 
 	sink := &extraSink{refused: "map"}
-	job = Job{Source: in, SourceFormat: mcap.Format, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: sink.target(), Extras: filepath.Join(t.TempDir(), "y")}
+	job = Job{Source: in, SourceFormat: mcap.Format, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: sink.target(),
+		Extras: filepath.Join(t.TempDir(), "y")}
 	if r, err = Run(context.Background(), job); err != nil {
 		t.Fatal(err)
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// File converts the recording at a path or URL into another: Run, with the formats that the content of in and the name of
-// out have. A folder, such as drive_ros2/ or drive_ros2, is a rosbag2 recording, with the storage of in if that is a
-// folder, too, and Write asks for no storage or profile. job has what is to be done otherwise; of it Source and Sink are
-// not used, and what is set of SourceFormat, SinkFormat, Formats and the file systems stays.
+// File converts the recording at a path or URL into another: Run, with the formats that the content of in and the name
+// of out have. A folder, such as drive_ros2/ or drive_ros2, is a rosbag2 recording, with the storage of in if that is a
+// folder, too, and Write asks for no storage or profile. job has what is to be done otherwise; of it Source and Sink
+// are not used, and what is set of SourceFormat, SinkFormat, Formats and the file systems stays.
 //
 //	report, err := convert.File(ctx, all.Registry(), in, out, convert.Job{Progress: show})
 //

@@ -83,14 +83,17 @@ type Job struct {
 	// the run neither copies nor reports them.
 	SkipExtras bool
 
-	Definitions []*defset.Set   // definitions that the user has, in order of preference, if the source has none or wrong ones
-	Target      *mapping.Target // the definitions that ROS types shall have in the output; nil: those of the source, or see Distro
-	Distro      string          // whose standard definitions to use if the source has none, and to write; "" is DefaultDistro
-	Order       Order
-	HeaderSeq   HeaderSeq
-	Before      []int64        // messages that come before those of the run, by TopicID: they count in HeaderSeq. See CountBefore
-	Rosout      mapping.Rosout // what rosgraph_msgs/Log becomes in ROS 2
-	Threads     int            // workers, MaxThreads at most; 0 is one per core, one for 20 MB of MaxMemory at most
+	// definitions that the user has, in order of preference, if the source has none or wrong ones
+	Definitions []*defset.Set
+	// the definitions that ROS types shall have in the output; nil: those of the source, or see Distro
+	Target    *mapping.Target
+	Distro    string // whose standard definitions to use if the source has none, and to write; "" is DefaultDistro
+	Order     Order
+	HeaderSeq HeaderSeq
+	// messages that come before those of the run, by TopicID: they count in HeaderSeq. See CountBefore
+	Before  []int64
+	Rosout  mapping.Rosout // what rosgraph_msgs/Log becomes in ROS 2
+	Threads int            // workers, MaxThreads at most; 0 is one per core, one for 20 MB of MaxMemory at most
 
 	// MaxMemory is shared out among blocks on their way, those held back for their
 	// order, and the writer, in bytes; 0 is DefaultMemory. Single messages and
@@ -115,7 +118,8 @@ type Job struct {
 
 // Ref names the source of the job.
 func (j *Job) Ref() recording.Ref {
-	return recording.Ref{Path: j.Source, Format: j.SourceFormat, Read: j.Read, Definitions: j.Definitions, Distro: j.Distro, Memory: j.MaxMemory}
+	return recording.Ref{Path: j.Source, Format: j.SourceFormat, Read: j.Read, Definitions: j.Definitions,
+		Distro: j.Distro, Memory: j.MaxMemory}
 }
 
 // DefaultDistro is whose definitions are used if nothing else is chosen.
@@ -164,13 +168,15 @@ type Report struct {
 	// known. With a selection by time, a topic without a message in that part counts as one message.
 	Share float64 `json:"share"`
 
-	Source    End               `json:"source"`
-	Sink      End               `json:"sink"`
-	Elapsed   time.Duration     `json:"elapsed_ns,string"` // from the start of RunAll to the end of this output
-	MBPerS    float64           `json:"mb_per_s"`          // of the source, to 0.1
-	IO        iox.Counts        `json:"io"`                // of the file systems; the caller of Run, who counts there, sets it
-	Verified  string            `json:"verified"`          // level at which the output was found equal; who sets Job.Verify sets it
-	Selection *Selection        `json:"selection"`         // nil when everything was asked for
+	Source  End           `json:"source"`
+	Sink    End           `json:"sink"`
+	Elapsed time.Duration `json:"elapsed_ns,string"` // from the start of RunAll to the end of this output
+	MBPerS  float64       `json:"mb_per_s"`          // of the source, to 0.1
+	// of the file systems; the caller of Run, who counts there, sets it
+	IO iox.Counts `json:"io"`
+	// level at which the output was found equal; who sets Job.Verify sets it
+	Verified  string            `json:"verified"`
+	Selection *Selection        `json:"selection"` // nil when everything was asked for
 	Topics    []TopicReport     `json:"topics"`
 	Losses    []Loss            `json:"losses"`   // what the output does not carry
 	Notes     []Note            `json:"notes"`    // what was decided on the way and may surprise
@@ -180,7 +186,8 @@ type Report struct {
 
 // NewReport returns that of a run that has done nothing yet.
 func NewReport(source, sink End) *Report {
-	return &Report{Source: source, Sink: sink, Topics: []TopicReport{}, Losses: []Loss{}, Notes: []Note{}, Warnings: []storage.Warning{}}
+	return &Report{Source: source, Sink: sink, Topics: []TopicReport{}, Losses: []Loss{}, Notes: []Note{},
+		Warnings: []storage.Warning{}}
 }
 
 // end sets how long the run took.
@@ -247,8 +254,9 @@ type Note struct {
 	Code    string `json:"code"`
 	Topic   string `json:"topic"`
 	Message string `json:"message"`
-	Warning bool   `json:"warning"`         // values may be wrong, or definitions of the user did not help: it must be seen
-	Count   int64  `json:"count,omitempty"` // messages concerned; 0: they are not counted
+	// values may be wrong, or definitions of the user did not help: it must be seen
+	Warning bool  `json:"warning"`
+	Count   int64 `json:"count,omitempty"` // messages concerned; 0: they are not counted
 }
 
 // Lossy reports whether anything is missing that the target could have carried:

@@ -47,7 +47,8 @@ type sameIdentity struct {
 }
 
 func newJoiner(identity storage.Identity) *joiner {
-	return &joiner{identity: identity, same: map[topicKey]*sameIdentity{}, named: map[string]bool{}, number: map[string]int{}}
+	return &joiner{identity: identity, same: map[topicKey]*sameIdentity{}, named: map[string]bool{},
+		number: map[string]int{}}
 }
 
 // add returns which of the sinks topic i of the source, as it is in the sink, flows

@@ -33,13 +33,15 @@ func TestJoin(t *testing.T) {
 	one, two := storage.QoS{Depth: 1}, storage.QoS{Depth: 2}
 	last := topic("int8 a", "/c", two, one)
 	last.Metadata = map[string]string{storage.MetaCallerIDs: "/d,/a", storage.MetaLatching: "1"}
-	topics := []storage.Topic{topic("int8 a", "/a", one), topic("int8 b", "/b"), topic("int8 a", "/c", one), topic("", "/a"), topic("int8 b", "/b"), last}
+	topics := []storage.Topic{topic("int8 a", "/a", one), topic("int8 b", "/b"), topic("int8 a", "/c", one),
+		topic("", "/a"), topic("int8 b", "/b"), last}
 	sinks, at := joinAll(storage.IdentityName, topics...)
 	if !slices.Equal(at, []int{0, 1, 0, 0, 1, 0}) || len(sinks) != 2 {
 		t.Fatalf("%d topics, %v", len(sinks), at)
 	}
 	a, b := sinks[0], sinks[1]
-	if got := a.topic.Metadata; len(got) != 2 || got[storage.MetaCallerIDs] != "/a,/c,/d" || got[storage.MetaLatching] != "1" {
+	if got := a.topic.Metadata; len(got) != 2 || got[storage.MetaCallerIDs] != "/a,/c,/d" ||
+		got[storage.MetaLatching] != "1" {
 		t.Errorf("metadata %v", got)
 	}
 	if !slices.Equal(a.topic.QoS, []storage.QoS{one, two}) || !slices.Equal(a.sources, []int{0, 2, 3, 5}) {
@@ -79,9 +81,11 @@ func TestJoinDescriptors(t *testing.T) {
 		return data
 	}
 	topic := func(def []byte) storage.Topic {
-		return storage.Topic{Name: "/t", Type: "p.T", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf", Data: def}}
+		return storage.Topic{Name: "/t", Type: "p.T", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf",
+			Data: def}}
 	}
-	_, at := joinAll(storage.IdentityName, topic(set("T", "a", false)), topic(set("T", "b", false)), topic(set("T", "a", true)), topic(set("T", "b", true)))
+	_, at := joinAll(storage.IdentityName, topic(set("T", "a", false)), topic(set("T", "b", false)),
+		topic(set("T", "a", true)), topic(set("T", "b", true)))
 	if !slices.Equal(at, []int{0, 1, 0, 1}) {
 		t.Errorf("topics go to %v", at)
 	}

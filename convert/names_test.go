@@ -27,8 +27,10 @@ func TestNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := convert.Job{Edit: convert.Edit{Rates: []convert.Rate{rate, every}, Remap: []convert.Rename{rename}}, Select: convert.Select{Start: start}}
-	report, err := convert.File(t.Context(), all.Registry(), "../testdata/demo.bag", filepath.Join(t.TempDir(), "x.mcap"), job)
+	job := convert.Job{Edit: convert.Edit{Rates: []convert.Rate{rate, every}, Remap: []convert.Rename{rename}},
+		Select: convert.Select{Start: start}}
+	report, err := convert.File(t.Context(), all.Registry(), "../testdata/demo.bag", filepath.Join(t.TempDir(), "x.mcap"),
+		job)
 	if err != nil {
 		t.Fatal(err)
 	}

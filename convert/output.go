@@ -77,7 +77,8 @@ func checkOutput(g *guard.Guard, job *Job) (replaces bool, err error) {
 		return false, nil
 	}
 	if iox.SamePath(job.Write.FS, job.Source, job.Sink) {
-		return false, &guard.Refusal{Path: job.Sink, What: "input and output are the same", Hint: "choose another output", Err: guard.ErrInput}
+		return false, &guard.Refusal{Path: job.Sink, What: "input and output are the same", Hint: "choose another output",
+			Err: guard.ErrInput}
 	}
 	if job.Extras != "" {
 		if err := checkExtras(g, job); err != nil {
@@ -97,7 +98,8 @@ func checkOutput(g *guard.Guard, job *Job) (replaces bool, err error) {
 func checkExtras(g *guard.Guard, job *Job) error {
 	sink, dir := absolute(job.Sink), absolute(job.Extras)
 	if rest, ok := strings.CutPrefix(dir, sink); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
-		return &guard.Refusal{Path: job.Extras, What: "it would be inside the output", Hint: "choose a folder beside it", Err: guard.ErrInput}
+		return &guard.Refusal{Path: job.Extras, What: "it would be inside the output", Hint: "choose a folder beside it",
+			Err: guard.ErrInput}
 	}
 	return g.Folder(job.Extras)
 }

@@ -25,7 +25,8 @@ func TestOutputs(t *testing.T) {
 	dir := t.TempDir()
 	add := func(first, last int64) {
 		s := &fake.Sink{}
-		j := &Job{SinkFormat: s.Target(), Sink: filepath.Join(dir, fmt.Sprint(len(jobs))), Threads: 4, Source: source, SourceFormat: format}
+		j := &Job{SinkFormat: s.Target(), Sink: filepath.Join(dir, fmt.Sprint(len(jobs))), Threads: 4, Source: source,
+			SourceFormat: format}
 		j.Select.Start, j.Select.End = selection.At(first), selection.At(last)
 		jobs, sinks = append(jobs, j), append(sinks, s)
 	}
@@ -53,8 +54,10 @@ func TestOutputs(t *testing.T) {
 	sum := int64(0)
 	for i, r := range reports {
 		fake.SameMessages(t, sinks[i].Messages, alone[i].Messages)
-		if r.Sink.Messages != int64(len(sinks[i].Messages)) || (r.Sink.Files == nil) != (r.Sink.Messages == 0) || sinks[i].Aborted == sinks[i].Closed {
-			t.Errorf("output %d: %d messages in the report, %d written, closed %v, aborted %v", i, r.Sink.Messages, len(sinks[i].Messages), sinks[i].Closed, sinks[i].Aborted)
+		if r.Sink.Messages != int64(len(sinks[i].Messages)) || (r.Sink.Files == nil) != (r.Sink.Messages == 0) ||
+			sinks[i].Aborted == sinks[i].Closed {
+			t.Errorf("output %d: %d messages in the report, %d written, closed %v, aborted %v", i, r.Sink.Messages,
+				len(sinks[i].Messages), sinks[i].Closed, sinks[i].Aborted)
 		}
 		if i < parts {
 			sum += r.Source.Messages

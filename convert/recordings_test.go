@@ -26,7 +26,8 @@ func jobOf(t testing.TB, path string, change func(*convert.Job)) convert.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := convert.Job{Source: path, SourceFormat: source, SinkFormat: formats.Lookup("mcap"), Sink: filepath.Join(t.TempDir(), "out.mcap")}
+	job := convert.Job{Source: path, SourceFormat: source, SinkFormat: formats.Lookup("mcap"),
+		Sink: filepath.Join(t.TempDir(), "out.mcap")}
 	job.Write.NoSync, job.Write.Compression, job.Write.ChunkSize = true, "none", 4<<10
 	if change != nil {
 		change(&job)

@@ -38,12 +38,15 @@ func TestRefusedTopics(t *testing.T) {
 	}{
 		"topic":      {sink: pickySink{topic: "/a"}, code: "topic-dropped", count: 3},
 		"definition": {sink: pickySink{definition: "uint32 a"}, code: "definition-dropped", count: 1, written: 3},
-		"message":    {format: func(f *storage.Format) { f.Holds.MaxMessage = 10 }, code: "message-too-large", count: 1, written: 2},
+		"message": {format: func(f *storage.Format) { f.Holds.MaxMessage = 10 }, code: "message-too-large", count: 1,
+			written: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bag := &fake.Bag{Topics: []storage.Topic{
-				{Name: "/a", Type: "p/msg/A", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("uint32 a")}},
-				{Name: "/b", Type: "p/msg/B", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("uint32 b")}},
+				{Name: "/a", Type: "p/msg/A", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+					Data: []byte("uint32 a")}},
+				{Name: "/b", Type: "p/msg/B", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+					Data: []byte("uint32 b")}},
 			}}
 			var msgs []storage.Message
 			for i, size := range []int{4, 4, 10, 10, 11, 8} {
@@ -60,15 +63,18 @@ func TestRefusedTopics(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(r.Losses) != 1 || r.Losses[0].Code != c.code || r.Losses[0].Topic != "/a" || r.Losses[0].Count != c.count || !r.Lossy() {
+			if len(r.Losses) != 1 || r.Losses[0].Code != c.code || r.Losses[0].Topic != "/a" || r.Losses[0].Count != c.count ||
+				!r.Lossy() {
 				t.Errorf("%+v", r.Losses)
 			}
-			if len(c.sink.Messages) != 3+c.written || r.Topics[0].Written != int64(c.written) || (r.Topics[0].SinkType == "") != (name == "topic") {
+			if len(c.sink.Messages) != 3+c.written || r.Topics[0].Written != int64(c.written) ||
+				(r.Topics[0].SinkType == "") != (name == "topic") {
 				t.Errorf("%d messages are written; %+v", len(c.sink.Messages), r.Topics)
 			}
 			job.Read.Strict = true
 			var refused *LossError
-			if _, err := Run(context.Background(), job); !errors.Is(err, ErrLossy) || !errors.As(err, &refused) || len(refused.Losses) != 1 || refused.Losses[0] != r.Losses[0] {
+			if _, err := Run(context.Background(), job); !errors.Is(err, ErrLossy) || !errors.As(err, &refused) ||
+				len(refused.Losses) != 1 || refused.Losses[0] != r.Losses[0] {
 				t.Errorf("strict: %v, %+v", err, refused)
 			}
 		})
@@ -78,7 +84,8 @@ func TestRefusedTopics(t *testing.T) {
 // TestRefusedWithoutMessages: a topic that the sink cannot hold, and that has no
 // messages, is not a loss.
 func TestRefusedWithoutMessages(t *testing.T) {
-	bag := &fake.Bag{Topics: []storage.Topic{{Name: "/a", Type: "p/msg/A", Encoding: "cdr"}, {Name: "/b", Type: "p/msg/A", Encoding: "cdr"}}}
+	bag := &fake.Bag{Topics: []storage.Topic{{Name: "/a", Type: "p/msg/A", Encoding: "cdr"},
+		{Name: "/b", Type: "p/msg/A", Encoding: "cdr"}}}
 	bag.Blocks = [][]storage.Message{{{Topic: 1, LogTime: 1, Data: []byte{0, 1, 0, 0}}}}
 	sink := pickySink{topic: "/a"}
 	job := fakeJob(t, bag, &sink.Sink)

@@ -10,8 +10,10 @@ import (
 // TestReportJSON: lists are never null, nanoseconds are text, and what is not known is null.
 func TestReportJSON(t *testing.T) {
 	r := NewReport(End{Path: "in"}, End{Path: "out"})
-	r.Warnings = append(r.Warnings, storage.Warning{Code: "gap", Message: "a > b", Hint: "not in JSON", Offset: -1}, storage.Warning{Offset: 7, Damage: true})
-	r.Selection = SelectionOf(5, 1<<63-1, []bool{false}, &storage.Info{Topics: []storage.TopicInfo{{Topic: storage.Topic{Name: "/a"}}}})
+	r.Warnings = append(r.Warnings, storage.Warning{Code: "gap", Message: "a > b", Hint: "not in JSON", Offset: -1},
+		storage.Warning{Offset: 7, Damage: true})
+	r.Selection = SelectionOf(5, 1<<63-1, []bool{false},
+		&storage.Info{Topics: []storage.TopicInfo{{Topic: storage.Topic{Name: "/a"}}}})
 	r.Lost.Duration = 1 << 60
 	r.Source.Size = 25e6
 	r.end(2e9)

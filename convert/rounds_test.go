@@ -39,7 +39,8 @@ func (g *goingOn) ReadNext() (*storage.Message, error) {
 	}
 	at := int64(g.round*1000+g.next) * 1e6
 	g.next++
-	return &storage.Message{Topic: storage.TopicID(g.next - 1), LogTime: at, PublishTime: at, Data: []byte("\x02\x00\x00\x00ab")}, nil
+	return &storage.Message{Topic: storage.TopicID(g.next - 1), LogTime: at, PublishTime: at,
+		Data: []byte("\x02\x00\x00\x00ab")}, nil
 }
 
 func (g *goingOn) Resume() (bool, error) {
@@ -61,7 +62,8 @@ func liveTopics() (list []storage.Topic) {
 		if i == 2 {
 			definition, sum = "string text\n", "74697ed3d931f6eede8bf3a8dfeca160"
 		}
-		list = append(list, storage.Topic{Name: name, Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(definition)},
+		list = append(list, storage.Topic{Name: name, Type: "std_msgs/String", Encoding: "ros1",
+			Schema:   storage.Schema{Encoding: "ros1msg", Data: []byte(definition)},
 			Metadata: map[string]string{storage.MetaCallerID: "/node" + strconv.Itoa(i), storage.MetaMD5Sum: sum}})
 	}
 	return list
@@ -89,7 +91,8 @@ func TestRounds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if report.Source.Messages != 10 || len(report.Topics) != 4 || report.Topics[0].Written != 4 || report.Topics[3].Written != 1 {
+			if report.Source.Messages != 10 || len(report.Topics) != 4 || report.Topics[0].Written != 4 ||
+				report.Topics[3].Written != 1 {
 				t.Errorf("%+v", report)
 			}
 			if n := countMessages(t, f, out); n != 10 {

@@ -55,7 +55,8 @@ func (e *JobError) Unwrap() error { return e.Err }
 func RunAll(ctx context.Context, jobs []*Job) ([]*Report, error) {
 	reports := make([]*Report, len(jobs))
 	for i, job := range jobs {
-		reports[i] = NewReport(End{Path: job.Source, Format: job.SourceFormat.Name}, End{Path: job.Sink, Format: job.SinkFormat.Name})
+		reports[i] = NewReport(End{Path: job.Source, Format: job.SourceFormat.Name},
+			End{Path: job.Sink, Format: job.SinkFormat.Name})
 	}
 	some, began := false, time.Now()
 	for first := 0; first < len(jobs); first += maxOutputs {
@@ -110,7 +111,8 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 }
 
 // plan decides what the outputs of jobs are. failed is the index of the one that the error is about.
-func plan(ctx context.Context, src *recording.Source, jobs []*Job, reports []*Report) (outputs []*output, failed int, err error) {
+func plan(ctx context.Context, src *recording.Source, jobs []*Job, reports []*Report) (outputs []*output, failed int,
+	err error) {
 	for i, job := range jobs {
 		r := reports[i]
 		r.Source.Version, r.Source.Size, r.Source.Files = src.Info.Version, src.Info.Size, src.Info.Files

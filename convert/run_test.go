@@ -47,7 +47,8 @@ func TestOrder(t *testing.T) {
 						if order == OrderTime && (name == "lying index" || name == "zero index") {
 							attempts = 2 // at most: it may not matter
 						}
-						if n := int64(len(s.Messages)); r.Source.Messages != n || r.Sink.Messages != n || !s.Closed || s.Attempts > attempts {
+						if n := int64(len(s.Messages)); r.Source.Messages != n || r.Sink.Messages != n || !s.Closed ||
+							s.Attempts > attempts {
 							t.Fatalf("report %+v, closed %v after %d attempts", r, s.Closed, s.Attempts)
 						}
 					}

@@ -9,7 +9,8 @@ import (
 )
 
 // ErrNothing is the error of a run whose selection turned out to hold no message.
-var ErrNothing error = &storage.Error{Offset: -1, What: "nothing is selected: the selected topics have no message in that time",
+var ErrNothing error = &storage.Error{Offset: -1,
+	What: "nothing is selected: the selected topics have no message in that time",
 	Hint: "bagconv info shows its topics and times"}
 
 // describe returns what the report has about the selection.

@@ -76,7 +76,8 @@ func TestCut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(40) {
 				f := fake.Random(seed, 40, 20, []int64{0, 5, 300, 100_000}[seed%4])
-				f.Topics[1].QoS = []storage.QoS{{Durability: storage.DurabilityTransientLocal, History: storage.HistoryKeepLast, Depth: 1 + int64(seed%3)}}
+				f.Topics[1].QoS = []storage.QoS{{Durability: storage.DurabilityTransientLocal, History: storage.HistoryKeepLast,
+					Depth: 1 + int64(seed%3)}}
 				setup(f)
 				start, end, _ := f.Span()
 				rng := rand.New(rand.NewPCG(seed, 2))
@@ -117,7 +118,8 @@ func TestCut(t *testing.T) {
 					}
 					fake.SameMessages(t, s.Messages, append(state, want...))
 					if r.Selection == nil || *r.Selection.Start != first || *r.Selection.End != last ||
-						r.Source.Messages != int64(len(want)) || r.Sink.Messages != int64(len(want)+len(state)) || r.Topics[1].Repeated != int64(len(state)) {
+						r.Source.Messages != int64(len(want)) || r.Sink.Messages != int64(len(want)+len(state)) ||
+						r.Topics[1].Repeated != int64(len(state)) {
 						t.Fatalf("report %+v", r)
 					}
 				}
@@ -275,7 +277,8 @@ func TestSelectTopics(t *testing.T) {
 		}
 	}
 	fake.SameMessages(t, s.Messages, want)
-	if len(s.Topics) != 2 || s.Topics[0].Name != "/r/a" || len(r.Topics) != 2 || r.Lossy() || !slices.Equal(r.Selection.LeftOut, []string{"c"}) {
+	if len(s.Topics) != 2 || s.Topics[0].Name != "/r/a" || len(r.Topics) != 2 || r.Lossy() ||
+		!slices.Equal(r.Selection.LeftOut, []string{"c"}) {
 		t.Errorf("topics %v, report %+v", s.Topics, r)
 	}
 	j.Write.Overwrite = true

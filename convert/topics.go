@@ -27,15 +27,17 @@ type topicPlan struct {
 	writerLosses []Loss            // found by the writer
 	writerNotes  []Note            // of the writer
 	extras       []Loss            // attachments and metadata records that are not copied
-	scale        []float64         // what counts are multiplied with, by topic of the source, as only a part was read; nil: all was
-	extrasFolder *extras.Folder    // those that are written into Job.Extras; nil: there is no such folder
-	stamps       []*mapping.Stamp  // in the source, becomes the log time; nil: none
-	marks        []*mapping.Stamp  // in the sink, takes the log time; nil: none
+	// what counts are multiplied with, by topic of the source, as only a part was read; nil: all was
+	scale        []float64
+	extrasFolder *extras.Folder   // those that are written into Job.Extras; nil: there is no such folder
+	stamps       []*mapping.Stamp // in the source, becomes the log time; nil: none
+	marks        []*mapping.Stamp // in the sink, takes the log time; nil: none
 }
 
 // planTopics maps every topic. encoding is what messages become that do not stay as
 // they are.
-func planTopics(job *Job, encoding string, info *storage.Info, choice *selection.Choice, known mapping.Known) (*topicPlan, error) {
+func planTopics(job *Job, encoding string, info *storage.Info, choice *selection.Choice,
+	known mapping.Known) (*topicPlan, error) {
 	o := known.Options()
 	o.Encoding, o.Keep, o.Holds = encoding, job.stays, job.SinkFormat.Holds.CarriesTopic
 	o.Target, o.Distro, o.Rosout = job.Target, job.distro(), job.Rosout
@@ -138,13 +140,15 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []record
 		}
 		t := &info.Topics[i]
 		n := counts[i]
-		tr := TopicReport{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Read: n.Read, Written: n.Written, Thinned: n.Thinned, Duplicates: n.Duplicates, Present: n.Present, Repeated: n.Repeated}
+		tr := TopicReport{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Read: n.Read, Written: n.Written,
+			Thinned: n.Thinned, Duplicates: n.Duplicates, Present: n.Present, Repeated: n.Repeated}
 		if res := p.results[i]; res != nil && p.sinks[p.sinkOf[i]].refused == nil {
 			tr.SinkType, tr.SinkEncoding, tr.Definition = res.Topic.Type, res.Topic.Encoding, res.Definition
 			for _, m := range res.Remarks {
 				if m.Loss {
 					if n.Read > 0 && !m.Counted {
-						r.lose(Loss{Code: m.Code, Topic: t.Name, Count: n.Written, Message: m.Message, ByDesign: m.ByDesign, Fields: m.Fields})
+						r.lose(Loss{Code: m.Code, Topic: t.Name, Count: n.Written, Message: m.Message, ByDesign: m.ByDesign,
+							Fields: m.Fields})
 					}
 				} else {
 					r.note(Note{Code: m.Code, Topic: t.Name, Message: m.Message, Warning: m.Warning && n.Read > 0})
@@ -174,26 +178,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []record
 		if p.results[i] != nil {
 			p.describeStamps(r, t.Name, i, &n)
 		}
-		if n.Bad > 0 {
-			r.lose(Loss{Code: unreadableCode, Topic: t.Name, Count: n.Bad,
-				Message: "messages do not fit their definition; the first: " + n.FirstBad.Error()})
-		}
-		if n.TooLarge > 0 {
-			r.lose(Loss{Code: "message-too-large", Topic: t.Name, Count: n.TooLarge,
-				Message: fmt.Sprintf("the format cannot store messages of more than %d bytes", p.format.Holds.MaxMessage)})
-		}
-		if n.PublishTimes > 0 {
-			r.lose(Loss{Code: "publish-time", Topic: t.Name, Count: n.PublishTimes, ByDesign: true,
-				Message: "the format has no place for the publish time; the log time replaces it"})
-		}
-		if n.Sequences > 0 {
-			r.lose(Loss{Code: "sequence", Topic: t.Name, Count: n.Sequences, ByDesign: true,
-				Message: "the format has no place for the publisher's sequence number"})
-		}
-		if n.OutOfRange > 0 {
-			r.lose(Loss{Code: "time-out-of-range", Topic: t.Name, Count: n.OutOfRange,
-				Message: "the format cannot store times before 1970, or as late as these"})
-		}
+		p.describeCounts(r, t.Name, &n)
 		report.Topics = append(report.Topics, tr)
 	}
 	for _, n := range p.writerNotes {
@@ -204,11 +189,37 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []record
 	}
 	if p.extrasFolder != nil {
 		if x := p.extrasFolder.Index(); len(x.Attachments)+len(x.Metadata) > 0 {
-			r.note(Note{Code: "extras", Message: fmt.Sprintf("the output has no place for %d attachments and %d metadata records; they are in %s", len(x.Attachments), len(x.Metadata), p.extrasFolder.Dir())})
+			r.note(Note{Code: "extras",
+				Message: fmt.Sprintf("the output has no place for %d attachments and %d metadata records; they are in %s",
+					len(x.Attachments), len(x.Metadata), p.extrasFolder.Dir())})
 		}
 	}
 	p.describeJoins(r)
 	p.describeMetadata(r, info)
+}
+
+// describeCounts reports messages of a topic that could not be written, or not as they were.
+func (p *topicPlan) describeCounts(r *reporter, name string, n *recording.Count) {
+	if n.Bad > 0 {
+		r.lose(Loss{Code: unreadableCode, Topic: name, Count: n.Bad,
+			Message: "messages do not fit their definition; the first: " + n.FirstBad.Error()})
+	}
+	if n.TooLarge > 0 {
+		r.lose(Loss{Code: "message-too-large", Topic: name, Count: n.TooLarge,
+			Message: fmt.Sprintf("the format cannot store messages of more than %d bytes", p.format.Holds.MaxMessage)})
+	}
+	if n.PublishTimes > 0 {
+		r.lose(Loss{Code: "publish-time", Topic: name, Count: n.PublishTimes, ByDesign: true,
+			Message: "the format has no place for the publish time; the log time replaces it"})
+	}
+	if n.Sequences > 0 {
+		r.lose(Loss{Code: "sequence", Topic: name, Count: n.Sequences, ByDesign: true,
+			Message: "the format has no place for the publisher's sequence number"})
+	}
+	if n.OutOfRange > 0 {
+		r.lose(Loss{Code: "time-out-of-range", Topic: name, Count: n.OutOfRange,
+			Message: "the format cannot store times before 1970, or as late as these"})
+	}
 }
 
 // describeStamps notes which messages keep their times although others are
@@ -219,7 +230,8 @@ func (p *topicPlan) describeStamps(r *reporter, name string, i int, n *recording
 	case p.stamps[i] == nil && p.marks[i] == nil:
 		r.note(Note{Code: "no-header", Topic: name, Message: "messages do not begin with a header, and keep their log times"})
 	case n.Unstamped > 0:
-		r.note(Note{Code: "no-stamp", Topic: name, Message: fmt.Sprintf("messages without a stamp in their header keep their times: %d", n.Unstamped)})
+		r.note(Note{Code: "no-stamp", Topic: name,
+			Message: fmt.Sprintf("messages without a stamp in their header keep their times: %d", n.Unstamped)})
 	}
 }
 
@@ -252,10 +264,12 @@ func (p *topicPlan) describeJoins(r *reporter) {
 		switch {
 		case s.invalid != nil:
 			r.lose(Loss{Code: "renamed", Topic: *s.invalid, Count: int64(len(s.sources)), ByDesign: true,
-				Message: fmt.Sprintf("names must be UTF-8 and not empty: this topic of %s is written as %s", s.topic.Type, s.topic.Name)})
+				Message: fmt.Sprintf("names must be UTF-8 and not empty: this topic of %s is written as %s", s.topic.Type,
+					s.topic.Name)})
 		case s.renamed != "":
 			r.lose(Loss{Code: "renamed", Topic: s.renamed, Count: int64(len(s.sources)), ByDesign: true,
-				Message: fmt.Sprintf("a name can have only one type there: this topic of %s is written as %s", s.topic.Type, s.topic.Name)})
+				Message: fmt.Sprintf("a name can have only one type there: this topic of %s is written as %s", s.topic.Type,
+					s.topic.Name)})
 		}
 		if n := len(s.sources); n > 1 {
 			r.lose(Loss{Code: "publishers-joined", Topic: s.topic.Name, Count: int64(n), ByDesign: true,

@@ -258,7 +258,8 @@ func (o *output) route() error {
 			if i < len(o.job.Before) {
 				plan.sinks[k].counter.Skip(o.job.Before[i])
 			}
-			rt = recording.Route{Sink: plan.sinks[k].id, Kind: o.kind(&plan.sinks[k]), Program: plan.results[i].Plan, ReadStamp: plan.stamps[i], WriteStamp: plan.marks[i]}
+			rt = recording.Route{Sink: plan.sinks[k].id, Kind: o.kind(&plan.sinks[k]), Program: plan.results[i].Plan,
+				ReadStamp: plan.stamps[i], WriteStamp: plan.marks[i]}
 			if rt.Program != nil {
 				countSeq(&rt, o.job.HeaderSeq, plan.results[i].HeaderSeq, plan.sinks[k].counter)
 				mapping.Reset(rt.Program) // of an attempt before
@@ -369,7 +370,8 @@ func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptio
 		o.Version = info.Version
 	}
 	codec := job.SinkFormat.Options.Find(storage.NameCompression)
-	if o.Compression == "" && !o.Append && o.Values[storage.NamePreset] == "" && job.SourceFormat.Name == job.SinkFormat.Name && codec != nil && !codec.Asked {
+	if o.Compression == "" && !o.Append && o.Values[storage.NamePreset] == "" &&
+		job.SourceFormat.Name == job.SinkFormat.Name && codec != nil && !codec.Asked {
 		o.Compression = mostUsed(info.Compression, codec.Values)
 	}
 	if becomes := job.becomesCDR(info); becomes || len(job.Custom) > 0 {

@@ -15,12 +15,14 @@ func (o *output) takeLosses() {
 	o.plan.writerLosses, o.plan.writerNotes = nil, nil // of an attempt before
 	for _, l := range o.caps.Losses.Losses() {
 		if l.Note {
-			o.plan.writerNotes = append(o.plan.writerNotes, Note{Code: l.Code, Topic: o.plan.nameOf(l.Topic), Message: l.Message, Count: l.Messages})
+			o.plan.writerNotes = append(o.plan.writerNotes, Note{Code: l.Code, Topic: o.plan.nameOf(l.Topic), Message: l.Message,
+				Count: l.Messages})
 			continue
 		}
 		unreadable := l.LeftOut && l.Code == unreadableCode
 		if !unreadable {
-			o.plan.writerLosses = append(o.plan.writerLosses, Loss{Code: l.Code, Topic: o.plan.nameOf(l.Topic), Count: l.Messages, Message: l.Message, ByDesign: l.ByDesign})
+			o.plan.writerLosses = append(o.plan.writerLosses, Loss{Code: l.Code, Topic: o.plan.nameOf(l.Topic),
+				Count: l.Messages, Message: l.Message, ByDesign: l.ByDesign})
 		}
 		if l.LeftOut {
 			o.leaveOut(&l, unreadable)

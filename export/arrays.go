@@ -15,17 +15,19 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// arrays is a product: a folder with a file of NumPy for each column of numbers, an array of n values or of n rows of an
-// array's values:
+// arrays is a product: a folder with a file of NumPy for each column of numbers, an array of n values or of n rows of
+// an array's values:
 //
 //	imu/data/log_time.npy                 (n,)    datetime64[ns]
 //	imu/data/angular_velocity.x.npy       (n,)    float64
 //	imu/data/orientation_covariance.npy   (n, 9)  float64
 //
-//	file   93 "NUMPY" 01 00, u16 length, a dict of Python with type and shape, spaces, "\n": 128 bytes together; the values
+//	file   93 "NUMPY" 01 00, u16 length, a dict of Python with type and shape, spaces, "\n": 128 bytes together; the
 //
-// The number of rows is in the head of a file, which is written again at the end. Text, lists, and values that may be absent
-// have no such array; they are named as a loss. (Source: numpy/lib/format.py.)
+// values
+//
+// The number of rows is in the head of a file, which is written again at the end. Text, lists, and values that may be
+// absent have no such array; they are named as a loss. (Source: numpy/lib/format.py.)
 type arrays struct {
 	table
 	place *folder
@@ -47,8 +49,10 @@ const noArray = "no-array"
 const arrayHead = 128
 
 var arrayTypes = map[columns.Kind]string{
-	columns.Bool: "|b1", columns.Int8: "|i1", columns.Uint8: "|u1", columns.Int16: "<i2", columns.Uint16: "<u2", columns.Int32: "<i4", columns.Uint32: "<u4",
-	columns.Int64: "<i8", columns.Uint64: "<u8", columns.Float32: "<f4", columns.Float64: "<f8", columns.Time: "<M8[ns]", columns.Duration: "<m8[ns]",
+	columns.Bool: "|b1", columns.Int8: "|i1", columns.Uint8: "|u1", columns.Int16: "<i2", columns.Uint16: "<u2",
+	columns.Int32: "<i4", columns.Uint32: "<u4",
+	columns.Int64: "<i8", columns.Uint64: "<u8", columns.Float32: "<f4", columns.Float64: "<f8", columns.Time: "<M8[ns]",
+	columns.Duration: "<m8[ns]",
 }
 
 // arrayOf returns what a column is as an array; "" if it is none.
@@ -155,7 +159,8 @@ func (x *arrays) losses() []loss {
 	if len(x.none) == 0 || x.rows == 0 {
 		return nil
 	}
-	return []loss{{code: noArray, messages: x.rows, text: fmt.Sprintf("these fields are no numbers of a fixed count, and in no array: %s", strings.Join(x.none, ", "))}}
+	return []loss{{code: noArray, messages: x.rows,
+		text: fmt.Sprintf("these fields are no numbers of a fixed count, and in no array: %s", strings.Join(x.none, ", "))}}
 }
 
 func (x *arrays) finish() (list []IndexFile, err error) {

@@ -1,6 +1,6 @@
-// Package export writes what is in the messages of a recording, and not the messages: a table for each topic in Parquet,
-// Arrow or CSV, and beside the tables pictures, videos, point clouds and tracks. An export is written as a recording is,
-// by the Writer of a Format that has no Open:
+// Package export writes what is in the messages of a recording, and not the messages: a table for each topic in
+// Parquet, Arrow or CSV, and beside the tables pictures, videos, point clouds and tracks. An export is written as a
+// recording is, by the Writer of a Format that has no Open:
 //
 //	registry := storage.NewRegistry(append(all.Registry().Formats(), export.Formats()...)...)
 //	report, err := convert.Run(ctx, convert.Job{Source: "drive", SourceFormat: source,
@@ -24,7 +24,7 @@
 //	names.go, files.go     names of files, and how many are open
 //	index.go               export.json
 //
-// A message that does not fit its definition is left out, and so is a picture or cloud that cannot be one: Losses counts
-// them. A topic without a definition is refused. A Writer is for one goroutine; Encode of its blocks may be called
-// concurrently with everything else.
+// A message that does not fit its definition is left out, and so is a picture or cloud that cannot be one: Losses
+// counts them. A topic without a definition is refused. A Writer is for one goroutine; Encode of its blocks may be
+// called concurrently with everything else.
 package export

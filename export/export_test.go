@@ -34,7 +34,8 @@ func jobOf(t *testing.T, source, format string, options ...string) convert.Job {
 		t.Fatal(err)
 	}
 	registry := storage.NewRegistry(append(all.Registry().Formats(), export.Formats()...)...)
-	job := convert.Job{Source: source, SourceFormat: f, Sink: filepath.Join(t.TempDir(), "out"), SinkFormat: registry.Lookup(format), Formats: registry}
+	job := convert.Job{Source: source, SourceFormat: f, Sink: filepath.Join(t.TempDir(), "out"),
+		SinkFormat: registry.Lookup(format), Formats: registry}
 	job.Write.NoSync = true
 	for _, o := range options {
 		name, value, _ := strings.Cut(o, "=")
@@ -82,7 +83,8 @@ func TestThreads(t *testing.T) {
 		{"parquet"}, {"arrow"}, {"csv"}, {"npy"}, {"parquet", "flat=true", "columns=header.stamp,pose"},
 		{"parquet", "images=files", "clouds=pcd", "tracks=tum", "chain=base_link:odom"},
 		{"csv", "images=none", "clouds=ply", "tracks=geojson", "layout=hive"},
-		{"parquet", "resample=100Hz", "method=nearest"}, {"arrow", "join=/odom", "flat=true"}, {"parquet", "explode=transforms"},
+		{"parquet", "resample=100Hz", "method=nearest"}, {"arrow", "join=/odom", "flat=true"},
+		{"parquet", "explode=transforms"},
 	} {
 		var first map[string][]byte
 		for _, threads := range []int{1, 2, 5} {
@@ -246,19 +248,22 @@ func recording(t *testing.T, topics, messages int, data func(k, i int) []byte) s
 	t.Helper()
 	rec := storagetest.Recording{}
 	for k := range topics {
-		rec.Topics = append(rec.Topics, storage.Topic{Name: fmt.Sprintf("/group%d/topic%d", k%7, k), Type: "std_msgs/UInt32", Encoding: "ros1",
-			Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("uint32 data\n")}})
+		rec.Topics = append(rec.Topics, storage.Topic{Name: fmt.Sprintf("/group%d/topic%d", k%7, k), Type: "std_msgs/UInt32",
+			Encoding: "ros1",
+			Schema:   storage.Schema{Encoding: "ros1msg", Data: []byte("uint32 data\n")}})
 	}
 	for i := range messages {
 		for k := range topics {
 			if d := data(k, i); d != nil {
 				at := int64(1e18) + int64(i)*1e6
-				rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(k), LogTime: at, PublishTime: at, Data: d})
+				rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(k), LogTime: at, PublishTime: at,
+					Data: d})
 			}
 		}
 	}
 	path := filepath.Join(t.TempDir(), "in.bag")
-	if err := storagetest.WriteAll(all.Registry().Lookup("bag"), path, storage.WriteOptions{NoSync: true}, rec); err != nil {
+	if err := storagetest.WriteAll(all.Registry().Lookup("bag"), path, storage.WriteOptions{NoSync: true},
+		rec); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -304,7 +309,8 @@ func TestUnreadable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(report.Losses) != 1 || report.Losses[0].Code != "messages-unreadable" || report.Losses[0].Count != 3 || report.Sink.Messages != 17 {
+		if len(report.Losses) != 1 || report.Losses[0].Code != "messages-unreadable" || report.Losses[0].Count != 3 ||
+			report.Sink.Messages != 17 {
 			t.Errorf("%s: %d messages, %+v", format, report.Sink.Messages, report.Losses)
 		}
 		for _, topic := range indexOf(t, job.Sink).Topics {
@@ -350,17 +356,19 @@ func TestArrays(t *testing.T) {
 	}
 }
 
-// TestDoubts: a value that a table does not have as its message has it is a loss of the report, in a table of its own and
-// in a joined one, whose messages are forgotten on the way.
+// TestDoubts: a value that a table does not have as its message has it is a loss of the report, in a table of its own
+// and in a joined one, whose messages are forgotten on the way.
 func TestDoubts(t *testing.T) {
 	rec := storagetest.Recording{Topics: []storage.Topic{{Name: "/text", Type: "std_msgs/String", Encoding: "ros1",
 		Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}}}}
 	for i := range 5000 {
 		at := int64(1e18) + int64(i)*1e6
-		rec.Messages = append(rec.Messages, storage.Message{LogTime: at, PublishTime: at, Data: []byte("\x02\x00\x00\x00a\xff")})
+		rec.Messages = append(rec.Messages, storage.Message{LogTime: at, PublishTime: at,
+			Data: []byte("\x02\x00\x00\x00a\xff")})
 	}
 	path := filepath.Join(t.TempDir(), "in.bag")
-	if err := storagetest.WriteAll(all.Registry().Lookup("bag"), path, storage.WriteOptions{NoSync: true}, rec); err != nil {
+	if err := storagetest.WriteAll(all.Registry().Lookup("bag"), path, storage.WriteOptions{NoSync: true},
+		rec); err != nil {
 		t.Fatal(err)
 	}
 	for _, options := range [][]string{nil, {"resample=1000Hz"}, {"join=/text"}} {

@@ -22,7 +22,8 @@ type folder struct {
 	files  *files
 	extras *extras.Folder    // of attachments and metadata records; nil: of a single table, which has no place for them
 	about  map[string]string // metadata of the recording
-	frames []string          // files that are to be synced: at the end, when most of each is on the disk, it takes half the time
+	// files that are to be synced: at the end, when most of each is on the disk, it takes half the time
+	frames []string
 }
 
 // newFolder begins the output of a writer.

@@ -11,8 +11,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Formats returns the formats of exports: Parquet, Arrow, CSV and NumPy. They are only written. Each call returns a new list of
-// the same formats.
+// Formats returns the formats of exports: Parquet, Arrow, CSV and NumPy. They are only written. Each call returns a new
+// list of the same formats.
 func Formats() []*storage.Format {
 	return []*storage.Format{parquet.format, arrow.format, csv.format, npy.format}
 }

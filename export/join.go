@@ -25,8 +25,8 @@ const joinName = "joined"
 //	last       a1  a1  a2  a2  a3  a3      the last message not later than the tick
 //	           -   b1  b1  b1  b1  b2
 //
-// A tick becomes a row when nothing that comes later can change it. So messages must come in the order of time, and of each
-// topic only those are kept that a row may still need.
+// A tick becomes a row when nothing that comes later can change it. So messages must come in the order of time, and of
+// each topic only those are kept that a row may still need.
 type joiner struct {
 	set       joinSettings
 	topics    []*joinTopic
@@ -91,13 +91,17 @@ func (j *joiner) add(w *writer, t *topic, r *reader) error {
 	x := &joinTopic{reader: r, t: t, program: program, batch: program.NewBatch(), at: -1,
 		first: len(j.schema), clock: t.Name == j.set.clock}
 	name := strings.TrimPrefix(t.Name, "/")
-	for n := 2; slices.ContainsFunc(j.schema, func(f columns.Field) bool { return f.Name == name || strings.HasPrefix(f.Name, name+".") }); n++ {
+	for n := 2; slices.ContainsFunc(j.schema, func(f columns.Field) bool {
+		return f.Name == name ||
+			strings.HasPrefix(f.Name, name+".")
+	}); n++ {
 		name = fmt.Sprintf("%s~%d", strings.TrimPrefix(t.Name, "/"), n)
 	}
 	fields := slices.DeleteFunc(slices.Clone(program.Schema()),
 		func(f columns.Field) bool { return f.Name == "publish_time" || f.Name == "_publish_time" })
 	if !j.set.flat {
-		j.schema = append(j.schema, columns.Field{Name: name, Kind: columns.Struct, Nullable: true, Children: fields, Type: t.Type})
+		j.schema = append(j.schema, columns.Field{Name: name, Kind: columns.Struct, Nullable: true, Children: fields,
+			Type: t.Type})
 	} else {
 		for _, f := range fields {
 			f.Name, f.Nullable = name+"."+f.Name, true
@@ -111,7 +115,8 @@ func (j *joiner) add(w *writer, t *topic, r *reader) error {
 // begin makes the table, when all topics are known.
 func (j *joiner) begin(w *writer) (err error) {
 	if j.set.clock != "" && !slices.ContainsFunc(j.topics, func(x *joinTopic) bool { return x.clock }) {
-		return fmt.Errorf("%s is no topic that is selected and can be read, and --%s makes its messages the clock", j.set.clock, nameJoin)
+		return fmt.Errorf("%s is no topic that is selected and can be read, and --%s makes its messages the clock",
+			j.set.clock, nameJoin)
 	}
 	j.w, j.limit = w, 8*w.blockBytes
 	for _, x := range j.topics {
@@ -215,7 +220,8 @@ func (x *joinTopic) kept() []*columns.Column {
 	return append(cols[:1:1], cols[2:]...) // without the publish time
 }
 
-// forget drops messages that no row needs any more, when they are many or long. It costs as much as the messages that stay.
+// forget drops messages that no row needs any more, when they are many or long. It costs as much as the messages that
+// stay.
 func (x *joinTopic) forget() {
 	const many, long = 1024, 1 << 20
 	if x.at <= 0 || x.at < many && x.all-x.bytes < max(long, x.bytes) {

@@ -79,7 +79,8 @@ func joinedIn(t *testing.T, block int, set joinSettings, messages ...string) (*k
 		if _, err := fmt.Sscanf(text[1:], "%d=%g", &ms, &x); err != nil {
 			t.Fatal(text, err)
 		}
-		m := &storage.Message{Topic: ids[text[:1]], LogTime: ms * 1e6, Data: binary.LittleEndian.AppendUint64(nil, math.Float64bits(x))}
+		m := &storage.Message{Topic: ids[text[:1]], LogTime: ms * 1e6, Data: binary.LittleEndian.AppendUint64(nil,
+			math.Float64bits(x))}
 		if err := w.Write(m); err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +94,8 @@ func joinedIn(t *testing.T, block int, set joinSettings, messages ...string) (*k
 	return table, w
 }
 
-// TestJoinMemory: neither the rows of a high rate, nor large messages, nor a topic that is silent for long fill the memory.
+// TestJoinMemory: neither the rows of a high rate, nor large messages, nor a topic that is silent for long fill the
+// memory.
 func TestJoinMemory(t *testing.T) {
 	table, _ := joinedIn(t, maxBlock, joinSettings{period: 1, method: "last"}, "a0=1", "a1=2")
 	if len(table.rows) != 1e6+1 || table.part > maxRows {
@@ -130,7 +132,8 @@ func TestJoin(t *testing.T) {
 		{"a clock", joinSettings{clock: "/b", method: "last"}, some, "5 0 50, 25 2 250"},
 		{"a clock, linear", joinSettings{clock: "/b", method: "linear"}, some, "5 0.5 50, 25 2.5 250"},
 		{"equal times", joinSettings{period: 10e6, method: "last"}, []string{"a0=1", "b0=2", "a0=3"}, "0 3 2"},
-		{"an odd rate", joinSettings{period: 7e6, method: "last"}, []string{"a1=1", "a20=2", "b21=3"}, "1 1 -, 8 1 -, 15 1 -"},
+		{"an odd rate", joinSettings{period: 7e6, method: "last"}, []string{"a1=1", "a20=2", "b21=3"},
+			"1 1 -, 8 1 -, 15 1 -"},
 		{"one message", joinSettings{period: 10e6, method: "linear"}, []string{"a3=1"}, "3 1 -"},
 		{"no message", joinSettings{period: 10e6, method: "last"}, nil, ""},
 	} {
@@ -186,7 +189,9 @@ func TestJoinOrder(t *testing.T) {
 }
 
 func TestPeriod(t *testing.T) {
-	for text, want := range map[string]int64{"10Hz": 1e8, "30 hz": 33333333, "0.5Hz": 2e9, "100ms": 1e8, "0Hz": 0, "-1Hz": 0, "NaNHz": 0, "x": 0, "1e30Hz": 0, "1GHz": 1, "2 kHz": 5e5, "1MHz": 1e3, "1mHz": 0, "2GHz": 0, "Hz": 0, "kHz": 0} {
+	for text, want := range map[string]int64{"10Hz": 1e8, "30 hz": 33333333, "0.5Hz": 2e9, "100ms": 1e8, "0Hz": 0,
+		"-1Hz": 0, "NaNHz": 0, "x": 0, "1e30Hz": 0, "1GHz": 1, "2 kHz": 5e5, "1MHz": 1e3, "1mHz": 0, "2GHz": 0, "Hz": 0,
+		"kHz": 0} {
 		if got := periodOf(text); got != want {
 			t.Errorf("%s: %d, want %d", text, got, want)
 		}

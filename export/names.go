@@ -27,8 +27,8 @@ func newNames() *names {
 // extrasFolder is the folder of attachments and metadata records.
 const extrasFolder = "extras"
 
-// take returns the path of a topic's files, with slashes and without an ending: that of its name, or with ~2, ~3 and so on
-// at its end. endings are those that it will get, "" for a folder.
+// take returns the path of a topic's files, with slashes and without an ending: that of its name, or with ~2, ~3 and so
+// on at its end. endings are those that it will get, "" for a folder.
 func (n *names) take(topic string, endings ...string) string {
 	base := clean(topic)
 	if n.within(base) {
@@ -46,7 +46,8 @@ func (n *names) take(topic string, endings ...string) string {
 	}
 }
 
-// hive returns the path of a topic's table as Hive has it, and all that read tables as it does: topic=imu%2Fdata/part-0.
+// hive returns the path of a topic's table as Hive has it, and all that read tables as it does:
+// topic=imu%2Fdata/part-0.
 func (n *names) hive(topic, ending string) string {
 	key := hiveKey(strings.TrimPrefix(topic, "/"), false)
 	if have, ok := n.keys[lower(key)]; ok && have != key { // one folder where upper and lower case are one, and two topics
@@ -69,7 +70,8 @@ func hiveKey(topic string, all bool) string {
 		for i := range len(topic) {
 			key += fmt.Sprintf("%%%02X", topic[i])
 		}
-	} else if key = strings.ReplaceAll(url.PathEscape(topic), ":", "%3A"); strings.HasSuffix(key, ".") { // Windows drops it
+	} else if key = strings.ReplaceAll(url.PathEscape(topic), ":", "%3A"); strings.HasSuffix(key, ".") {
+		// Windows drops a point at the end.
 		key = strings.TrimSuffix(key, ".") + "%2E"
 	}
 	if len(key) > 200 { // a folder cannot have the name

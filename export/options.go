@@ -40,7 +40,8 @@ const OptionJoin = "join"
 // OfColumns reports whether an option is about the columns or rows of tables, which streams have, too.
 func OfColumns(name string) bool {
 	switch name {
-	case nameFlat, nameColumns, nameExplode, nameTimes, nameText, nameBlobs, nameResample, nameJoin, nameMethod, nameMaxGap:
+	case nameFlat, nameColumns, nameExplode, nameTimes, nameText, nameBlobs, nameResample, nameJoin, nameMethod,
+		nameMaxGap:
 		return true
 	}
 	return false
@@ -76,11 +77,13 @@ func optionsOf(codecs []string) storage.Options {
 			"pictures as an MP4 file: JPEG, H.264, H.265, VP9 and AV1 as stored, with exact "+
 				"times; pixels through ffmpeg if it is on the path, else as Motion JPEG"),
 		option(nameClouds, storage.OptionChoice,
-			"what becomes of point clouds: a column of bytes, files with a frames.csv, or nothing", "inline", "pcd", "pcd-compressed",
+			"what becomes of point clouds: a column of bytes, files with a frames.csv, or nothing", "inline", "pcd",
+			"pcd-compressed",
 			"ply", "none"),
 		option(nameDropNaN, storage.OptionSwitch, "leave points without a position out of PCD and PLY files"),
 		option(nameTracks, storage.OptionChoice,
-			"tracks of topics, too: of poses (tum, kitti) or of positions on Earth (geojson, gpx)", "none", "tum", "kitti", "geojson", "gpx"),
+			"tracks of topics, too: of poses (tum, kitti) or of positions on Earth (geojson, gpx)", "none", "tum", "kitti",
+			"geojson", "gpx"),
 		option(nameChain, storage.OptionText,
 			"also write the track of one frame in another out of /tf, as TARGET:SOURCE, such as "+
 				"map:base_link"),
@@ -135,11 +138,13 @@ func (s *settings) used() error {
 		if s.wrong[i] != nil {
 			why = s.wrong[i].Error()
 		}
-		return &storage.OptionError{Name: nameColumns, What: fmt.Sprintf("no table has a column for %q: %s", path, why), Hint: "bagconv defs show IN TOPIC --tree shows the fields"}
+		return &storage.OptionError{Name: nameColumns, What: fmt.Sprintf("no table has a column for %q: %s", path, why),
+			Hint: "bagconv defs show IN TOPIC --tree shows the fields"}
 	}
 	switch {
 	case s.Explode != "" && !s.exploded:
-		return &storage.OptionError{Name: nameExplode, What: fmt.Sprintf("no table is one of messages with a list %q", s.Explode), Hint: "bagconv defs show IN TOPIC --tree shows the fields"}
+		return &storage.OptionError{Name: nameExplode, What: fmt.Sprintf("no table is one of messages with a list %q",
+			s.Explode), Hint: "bagconv defs show IN TOPIC --tree shows the fields"}
 	case s.chain[0] != "" && !s.chained:
 		return &storage.OptionError{Name: nameChain, What: "no selected topic has transforms",
 			Hint: "select /tf and /tf_static, too"}
@@ -193,7 +198,8 @@ func (s *settings) effective(values map[string]string) error {
 	if s.join.on() {
 		for _, name := range append([]string{nameExplode, nameBlobs}, besideTables...) {
 			if values[name] != "" {
-				return &storage.OptionError{Name: name, What: "a joined table has rows of several topics, and nothing is beside it", Hint: "omit it, or --" + nameResample + " and --" + nameJoin}
+				return &storage.OptionError{Name: name, What: "a joined table has rows of several topics, and nothing is beside it",
+					Hint: "omit it, or --" + nameResample + " and --" + nameJoin}
 			}
 		}
 	}
@@ -210,7 +216,8 @@ func (s *settings) effective(values map[string]string) error {
 }
 
 // besideTables are the options of what is beside tables, which an output that is one table does not have.
-var besideTables = []string{nameImages, nameDebayer, nameVideo, nameClouds, nameDropNaN, nameTracks, nameChain, nameLayout}
+var besideTables = []string{nameImages, nameDebayer, nameVideo, nameClouds, nameDropNaN, nameTracks, nameChain,
+	nameLayout}
 
 // single refuses options that an output which is one table does not have.
 func (s *settings) single(values map[string]string) error {
@@ -236,7 +243,8 @@ func joinOf(value func(name string) string) (s joinSettings, err error) {
 	rate := value(nameResample)
 	switch {
 	case rate != "" && s.clock != "":
-		return s, &storage.OptionError{Name: nameJoin, What: "the messages of a topic cannot be the clock as well as a rate", Hint: "omit --" + nameResample}
+		return s, &storage.OptionError{Name: nameJoin, What: "the messages of a topic cannot be the clock as well as a rate",
+			Hint: "omit --" + nameResample}
 	case rate == "" && s.clock == "" && s.maxGap > 0:
 		return s, &storage.OptionError{Name: nameMaxGap, What: "there is no joined table",
 			Hint: "add --" + nameResample + " or --" + nameJoin}
@@ -247,7 +255,8 @@ func joinOf(value func(name string) string) (s joinSettings, err error) {
 		return s, nil
 	}
 	if s.period = periodOf(rate); s.period <= 0 {
-		return s, &storage.OptionError{Name: nameResample, What: fmt.Sprintf("%q is no rate up to 1 GHz and no period", rate), Hint: "type for example 10Hz or 100ms"}
+		return s, &storage.OptionError{Name: nameResample, What: fmt.Sprintf("%q is no rate up to 1 GHz and no period", rate),
+			Hint: "type for example 10Hz or 100ms"}
 	}
 	return s, nil
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A placedTable takes the messages of a table with places one by one, without a block, which would copy bytes that nobody
-// reads.
+// A placedTable takes the messages of a table with places one by one, without a block, which would copy bytes that
+// nobody reads.
 type placedTable struct {
 	x       *table
 	t       *topic
@@ -20,8 +20,8 @@ type placedTable struct {
 // placedBytes is about what a message takes whose large values are places.
 const placedBytes = 512
 
-// add adds a message that lies in a file; file is "" if it does not. A message that does not fit its type is counted; the only
-// error is columns.ErrFull.
+// add adds a message that lies in a file; file is "" if it does not. A message that does not fit its type is counted;
+// the only error is columns.ErrFull.
 func (p *placedTable) add(m *storage.Message, file string, offset int64) (size int, err error) {
 	r := row{len(m.Data), m.LogTime, m.PublishTime, m.Sequence}
 	data := m.Data

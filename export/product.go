@@ -95,8 +95,8 @@ func (r *reader) message(b *block, i int, scratch *[]byte) ([]byte, error) {
 	return r.Message(b.message(i), b.rows[i].log, scratch)
 }
 
-// each calls a function with each message of a block, as one of the type. err is why a message has no such form. The bytes
-// are valid until the next call.
+// each calls a function with each message of a block, as one of the type. err is why a message has no such form. The
+// bytes are valid until the next call.
 func (r *reader) each(b *block, call func(row *row, data []byte, err error)) {
 	var scratch []byte
 	for i := range b.rows {
@@ -105,8 +105,8 @@ func (r *reader) each(b *block, call func(row *row, data []byte, err error)) {
 	}
 }
 
-// makeEach has a function make what a product wants of each message of a block. Messages that it refuses are left out: as
-// unreadable, or with a code and a text if they are only not supported.
+// makeEach has a function make what a product wants of each message of a block. Messages that it refuses are left out:
+// as unreadable, or with a code and a text if they are only not supported.
 func (r *reader) makeEach(b *block, code, text string, one func(m *made, row *row, data []byte) error) *made {
 	m := &made{}
 	r.each(b, func(row *row, data []byte, err error) {

@@ -9,19 +9,20 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// The first batch of a stream has firstBlock bytes of messages, as its rows are to come early, each next one twice as many, up to
-// maxBlock.
+// The first batch of a stream has firstBlock bytes of messages, as its rows are to come early, each next one twice as
+// many, up to maxBlock.
 const firstBlock = 256 << 10
 
-// Stream returns a format of outputs that are streams of Arrow IPC, written to out instead of the path of an output. One
-// topic is a stream by itself. Streams of several topics come in pieces, each with a head:
+// Stream returns a format of outputs that are streams of Arrow IPC, written to out instead of the path of an output.
+// One topic is a stream by itself. Streams of several topics come in pieces, each with a head:
 //
 //	u32   number of the topic, from 0 on, little endian
 //	u64   bytes that follow
 //	...   a piece of the stream of this topic: a whole number of IPC messages
 //
-// When the pieces of all topics have all messages up to a time, there is a piece of topic 0xffffffff with this log time, an
-// i64 of ns, so that a reader who merges by time holds no more than what is between two of these marks. The first piece of each topic is its schema, whose metadata has its name as bagconv.topic.
+// When the pieces of all topics have all messages up to a time, there is a piece of topic 0xffffffff with this log
+// time, an i64 of ns, so that a reader who merges by time holds no more than what is between two of these marks. The
+// first piece of each topic is its schema, whose metadata has its name as bagconv.topic.
 func Stream(out io.Writer) *storage.Format {
 	k := &kind{open: tables.NewArrowStream}
 	var last *stream
@@ -43,8 +44,10 @@ func Stream(out io.Writer) *storage.Format {
 				return nil, &storage.Error{Format: k.format.Name, Path: path, Offset: -1, What: "option", Err: err}
 			}
 			if last != nil && last.written { // the run begins again, which it does for this reason alone
-				return nil, &storage.Error{Format: k.format.Name, Path: path, Offset: -1, What: "messages belong before the last one that was written: the index of the recording is wrong",
-					Hint: "--order file writes them in the order of the file; bagconv recover writes a recording with a correct index", Err: storage.ErrIndex}
+				return nil, &storage.Error{Format: k.format.Name, Path: path, Offset: -1,
+					What: "messages belong before the last one that was written: the index of the recording is wrong",
+					Hint: "--order file writes them in the order of the file; bagconv recover writes a recording with a correct index",
+					Err:  storage.ErrIndex}
 			}
 			last = &stream{out: out}
 			w := &writer{ctx: ctx, kind: k, set: set, path: path, names: newNames(), place: last}

@@ -74,7 +74,8 @@ func (w *writer) columnsOf(r *reader) columns.Options {
 
 // about returns what a table says about its topic.
 func about(t *storage.Topic) []tables.KeyValue {
-	list := []tables.KeyValue{{Key: "bagconv.topic", Value: t.Name}, {Key: "bagconv.type", Value: t.Type}, {Key: "bagconv.encoding", Value: t.Encoding}}
+	list := []tables.KeyValue{{Key: "bagconv.topic", Value: t.Name}, {Key: "bagconv.type", Value: t.Type},
+		{Key: "bagconv.encoding", Value: t.Encoding}}
 	add := func(key, value string) {
 		if value != "" {
 			list = append(list, tables.KeyValue{Key: "bagconv." + key, Value: value})
@@ -167,7 +168,8 @@ func (x *table) rowsOf(b *block, part func(*columns.Batch) (any, error)) (*made,
 
 // loseDoubts counts what the columns of a batch do not have as the messages have it.
 func loseDoubts(m *made, d columns.Doubts) {
-	m.lose("time-normalised", int64(d.Times), "times with a second or more of nanoseconds, or less than none, are normalised")
+	m.lose("time-normalised", int64(d.Times),
+		"times with a second or more of nanoseconds, or less than none, are normalised")
 	m.lose("time-beyond", int64(d.Beyond), "times beyond 64 bits of nanoseconds are the last that there is, or the first")
 	m.lose("text-replaced", int64(d.Text+d.Wide), "bytes of text that are no UTF-8 are U+FFFD; --text binary keeps them")
 	m.lose("bool-normalised", int64(d.Bools), "bools that are neither 0 nor 1 are true")

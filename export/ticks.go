@@ -40,8 +40,8 @@ func plus(t int64, d uint64) int64 {
 	return int64(uint64(t) + d)
 }
 
-// ready makes rows of the ticks that no message from now on can change; all of them at the end, and the first ones if the
-// messages that are kept for them are too many.
+// ready makes rows of the ticks that no message from now on can change; all of them at the end, and the first ones if
+// the messages that are kept for them are too many.
 func (j *joiner) ready(now int64, end bool) error {
 	for len(j.ticks) > 0 {
 		t := &j.ticks[0]

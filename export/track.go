@@ -41,7 +41,8 @@ func (w *writer) track(t *topic, v *viewer) (product, error) {
 	rule := w.set.tracks
 	switch places, pose := poseTypes[v.Name]; {
 	case pose && (rule == "tum" || rule == "kitti"):
-		paths := []string{places[0] + ".x", places[0] + ".y", places[0] + ".z", places[1] + ".x", places[1] + ".y", places[1] + ".z", places[1] + ".w"}
+		paths := []string{places[0] + ".x", places[0] + ".y", places[0] + ".z", places[1] + ".x", places[1] + ".y",
+			places[1] + ".z", places[1] + ".w"}
 		if !v.Has(paths...) {
 			return nil, nil
 		}

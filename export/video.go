@@ -11,8 +11,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// video is a product: an MP4 file of pictures or frames. What is encoded stays as it is; pixels go through ffmpeg, or become
-// Motion JPEG. The file begins with the first frame that it can have.
+// video is a product: an MP4 file of pictures or frames. What is encoded stays as it is; pixels go through ffmpeg, or
+// become Motion JPEG. The file begins with the first frame that it can have.
 type video struct {
 	*viewer
 	w    *writer
@@ -103,7 +103,8 @@ func (x *video) begin(f *view.Frame) (err error) {
 	codec := mp4.H264
 	if f.Pixels == "" {
 		if codec = mp4.Sniff(f.Data); codec == mp4.Unknown {
-			return fmt.Errorf("a frame that is no JPEG, PNG, H.264, H.265, VP9 or AV1: without --video its bytes are in a table (%w)", storage.ErrUnsupported)
+			return fmt.Errorf("a frame that is no JPEG, PNG, H.264, H.265, VP9 or AV1: without --video its bytes are in a "+
+				"table (%w)", storage.ErrUnsupported)
 		}
 	}
 	if x.file == nil {
@@ -146,7 +147,8 @@ func (x *video) losses() []loss {
 	x.end()
 	s := &x.summary
 	list := some(loss{code: "video-begin", messages: int64(s.Dropped),
-		text: "frames before the first key frame with its parameters are in no video: nothing can decode them", leftOut: true},
+		text:    "frames before the first key frame with its parameters are in no video: nothing can decode them",
+		leftOut: true},
 		loss{code: "video-time", messages: int64(s.Moved),
 			text: "frames are not later than the one before, and are 1 us after it in the video"})
 	if x.bad > 0 {

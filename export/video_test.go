@@ -31,15 +31,18 @@ func pictures(t *testing.T, typ string, topics map[string][][]byte, names ...str
 			Schema: storage.Schema{Encoding: "jsonschema", Data: []byte(pictureSchema)}})
 		for i, data := range topics[name] {
 			at := int64(1e18) + int64(i)*1e8
-			text, err := json.Marshal(map[string]any{"timestamp": map[string]int64{"sec": at / 1e9, "nsec": at % 1e9}, "frame_id": "", "format": "", "data": data})
+			text, err := json.Marshal(map[string]any{"timestamp": map[string]int64{"sec": at / 1e9, "nsec": at % 1e9},
+				"frame_id": "", "format": "", "data": data})
 			if err != nil {
 				t.Fatal(err)
 			}
-			rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(k), LogTime: at, PublishTime: at, Data: text})
+			rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(k), LogTime: at, PublishTime: at,
+				Data: text})
 		}
 	}
 	path := filepath.Join(t.TempDir(), "in.mcap")
-	if err := storagetest.WriteAll(all.Registry().Lookup("mcap"), path, storage.WriteOptions{NoSync: true}, rec); err != nil {
+	if err := storagetest.WriteAll(all.Registry().Lookup("mcap"), path, storage.WriteOptions{NoSync: true},
+		rec); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -64,10 +67,12 @@ func picture(t *testing.T, m image.Image, asPNG bool) []byte {
 // written.
 func TestVideos(t *testing.T) {
 	size := image.Rect(0, 0, 16, 16)
-	stored, small, deep := picture(t, image.NewRGBA(size), false), picture(t, image.NewRGBA(size), true), picture(t, image.NewGray16(size), true)
+	stored, small, deep := picture(t, image.NewRGBA(size), false), picture(t, image.NewRGBA(size), true), picture(t,
+		image.NewGray16(size), true)
 	for _, typ := range []string{"foxglove.CompressedVideo", "foxglove.CompressedImage"} {
 		path := pictures(t, typ, map[string][][]byte{
-			"/jpeg": {stored, stored, stored}, "/png": {small, small}, "/deep": {deep, deep}, "/none": {{1, 2, 3}}, "/mixed": {stored, []byte("?"), stored, small},
+			"/jpeg": {stored, stored, stored}, "/png": {small, small}, "/deep": {deep, deep}, "/none": {{1, 2, 3}},
+			"/mixed": {stored, []byte("?"), stored, small},
 		}, "/jpeg", "/png", "/deep", "/none", "/mixed")
 		job := jobOf(t, path, "parquet", "video=true")
 		report, err := convert.Run(t.Context(), job)
@@ -102,13 +107,15 @@ func TestVideos(t *testing.T) {
 
 // TestPicturesUnsupported: pictures that are no files are left out, with words that say why.
 func TestPicturesUnsupported(t *testing.T) {
-	path := pictures(t, "foxglove.CompressedImage", map[string][][]byte{"/a": {{0, 0, 0, 1, 9}, {0, 0, 0, 1, 7}, {0xff, 0xd8, 0xff, 1}}}, "/a")
+	path := pictures(t, "foxglove.CompressedImage", map[string][][]byte{"/a": {{0, 0, 0, 1, 9}, {0, 0, 0, 1, 7},
+		{0xff, 0xd8, 0xff, 1}}}, "/a")
 	job := jobOf(t, path, "parquet", "images=files")
 	report, err := convert.Run(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := report.Losses; len(l) != 1 || l[0].Code != "images-unsupported" || l[0].Count != 2 || report.Sink.Messages != 1 {
+	if l := report.Losses; len(l) != 1 || l[0].Code != "images-unsupported" || l[0].Count != 2 ||
+		report.Sink.Messages != 1 {
 		t.Errorf("%d messages, %+v", report.Sink.Messages, l)
 	}
 	if x := indexOf(t, job.Sink).Topics[0]; x.Messages != 3 || x.LeftOut != 2 || x.Files[0].Rows != 1 {

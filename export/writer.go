@@ -80,7 +80,8 @@ func blockBytes(memory int64) int {
 }
 
 // create starts an export. See storage.Format.
-func create(ctx context.Context, k *kind, options storage.Options, path string, o storage.WriteOptions) (storage.Writer, error) {
+func create(ctx context.Context, k *kind, options storage.Options, path string, o storage.WriteOptions) (storage.Writer,
+	error) {
 	set, err := settingsOf(options, &o)
 	if err == nil && k.single(path) {
 		err = set.single(o.Values)
@@ -102,7 +103,8 @@ func create(ctx context.Context, k *kind, options storage.Options, path string, 
 	if iox.IsURL(path) && k.open == nil {
 		return nil, &storage.Error{Format: k.format.Name, Path: path, Offset: -1, What: "create",
 			Hint: "write to a disk, and copy the folder; or choose another format",
-			Err:  fmt.Errorf("%w: the number of rows is at the begin of an array, and an object cannot be changed", storage.ErrUnsupported)}
+			Err: fmt.Errorf("%w: the number of rows is at the begin of an array, and an object cannot be changed",
+				storage.ErrUnsupported)}
 	}
 	w.join()
 	if set.chain[0] != "" && !w.single {
@@ -146,7 +148,8 @@ func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 		return 0, w.wrap("topic "+t.Name, storage.ErrUnsupported) // without its definition it would be another one
 	}
 	if w.single && len(w.topics) > 0 && w.joined == nil {
-		return 0, w.fail(fmt.Errorf("%s is the table of one topic, and %s and %s are selected; name a folder, or one of them with -t",
+		return 0, w.fail(fmt.Errorf(
+			"%s is the table of one topic, and %s and %s are selected; name a folder, or one of them with -t",
 			w.path, w.topics[0].Name, t.Name))
 	}
 	out := &topic{Topic: t, w: w}
@@ -268,7 +271,8 @@ func (w *writer) writePlaced(t *topic, m *storage.Message, file string, offset i
 		}
 	}
 	w.openBytes += size
-	if w.last = m.LogTime; t.placed.size >= w.blockBytes || len(t.placed.rows) >= maxRows || w.rounds && w.openBytes > w.blockBytes*3/2 {
+	if w.last = m.LogTime; t.placed.size >= w.blockBytes || len(t.placed.rows) >= maxRows ||
+		w.rounds && w.openBytes > w.blockBytes*3/2 {
 		return w.handOutFull(t)
 	}
 	return nil

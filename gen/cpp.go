@@ -97,7 +97,8 @@ func (m *model) head(comment string) string {
 // structure is the header that a program includes.
 func (w *cppWriter) structure() string {
 	var b strings.Builder
-	b.WriteString("#ifndef BAGCONV_STRUCTURE_H\n#define BAGCONV_STRUCTURE_H\n\n#include \"public_header.h\"\n#include \"types.h\"\n")
+	b.WriteString("#ifndef BAGCONV_STRUCTURE_H\n#define BAGCONV_STRUCTURE_H\n\n#include \"public_header.h\"\n#include " +
+		"\"types.h\"\n")
 	for _, t := range w.spacesOfTopics() {
 		what := "Type " + t.Type
 		if t.Name != "" {
@@ -160,7 +161,8 @@ func (w *cppWriter) dispatch() string {
 	var b strings.Builder
 	for _, t := range w.topics {
 		fmt.Fprintf(&b, "  if (%sf.type == %s && f.encoding == %s && Print<%s>(f, error)) return true;\n",
-			condition(t.Name != "", "f.topic == "+cppText(t.Name)+" && "), cppText(t.Type), cppText(t.Encoding), w.of[t.typ].full())
+			condition(t.Name != "", "f.topic == "+cppText(t.Name)+" && "), cppText(t.Type), cppText(t.Encoding),
+			w.of[t.typ].full())
 	}
 	return b.String()
 }
@@ -184,7 +186,8 @@ func (w *cppWriter) declarations() string {
 			b.WriteString("  " + w.field(c, i) + ";" + bounds(f.Type) + "\n")
 		}
 		fmt.Fprintf(&b, "\n  %s() {}\n", c.name) // else a list of them would be set to zero first
-		fmt.Fprintf(&b, "};\n\nvoid LoadData(ToolStream& stream, %s& value);\nvoid AppendText(JsonText& text, const %s& value);\nvoid OutputData(const %s& value);\n\n",
+		fmt.Fprintf(&b, "};\n\nvoid LoadData(ToolStream& stream, %s& value);\nvoid AppendText(JsonText& text, const %s& "+
+			"value);\nvoid OutputData(const %s& value);\n\n",
 			c.name, c.name, c.name)
 		fmt.Fprintf(&b, "}  // namespace %s\n}  // namespace types\n", c.space)
 	}

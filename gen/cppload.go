@@ -20,7 +20,8 @@ func (w *cppWriter) definitions() string {
 		}
 		w.load(&b, c)
 		w.print(&b, c)
-		fmt.Fprintf(&b, "void OutputData(const %s& value) {\n  JsonText text;\n  AppendText(text, value);\n  PrintLine(text);\n}\n\n", c.name)
+		fmt.Fprintf(&b, "void OutputData(const %s& value) {\n  JsonText text;\n  AppendText(text, value);\n  "+
+			"PrintLine(text);\n}\n\n", c.name)
 		fmt.Fprintf(&b, "}  // namespace %s\n}  // namespace types\n", c.space)
 	}
 	return b.String()
@@ -113,7 +114,8 @@ func (r *cppRun) add(path string, size, n int) {
 // load writes LoadData.
 func (w *cppWriter) load(b *strings.Builder, c *cppType) {
 	if len(c.Fields) == 0 {
-		fmt.Fprintf(b, "void LoadData(ToolStream& stream, %s&) {\n  const std::size_t end = stream.Begin();\n  stream.Empty();\n  stream.End(end);\n}\n\n", c.name)
+		fmt.Fprintf(b, "void LoadData(ToolStream& stream, %s&) {\n  const std::size_t end = stream.Begin();\n  "+
+			"stream.Empty();\n  stream.End(end);\n}\n\n", c.name)
 		return
 	}
 	fmt.Fprintf(b, "void LoadData(ToolStream& stream, %s& value) {\n", c.name)

@@ -104,7 +104,9 @@ func newModel(in *Input) (*model, error) {
 	var measure measure.Measure
 	for _, t := range in.Topics {
 		if what := idlOnly(t.Message); t.Encoding == "cdr" && what != "" {
-			return nil, fmt.Errorf("%s, which only IDL has: convert the recording to db3 or a bag and generate code from that: %w", what, ErrUnsupported)
+			return nil, fmt.Errorf(
+				"%s, which only IDL has: convert the recording to db3 or a bag and generate code from that: %w", what,
+				ErrUnsupported)
 		}
 		typ, err := m.add(t.Message, t.Encoding == "ros1", &measure)
 		if err != nil {

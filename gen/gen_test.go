@@ -18,7 +18,11 @@ func parsed(t *testing.T, name string, texts map[string]string) *schema.Message 
 	if strings.Contains(name, "/msg/") {
 		dialect = rosmsg.ROS2
 	}
-	m, err := rosmsg.Parse(name, nil, dialect, func(name string) (string, bool) { text, ok := texts[name]; return text, ok })
+	m, err := rosmsg.Parse(name, nil, dialect, func(name string) (string, bool) {
+		text, ok := texts[name]
+		return text,
+			ok
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +48,8 @@ func file(t *testing.T, name string, in *Input) string {
 // TestNames: names that C++ does not allow, that are equal, or that mean something else there.
 func TestNames(t *testing.T) {
 	texts := map[string]string{
-		"a/T":     "int32 class\nint32 class_\nb/T T\nT2 x__y\nuint8 x_y\nuint8 X=1\nuint8 NULL=2\nuint8 x_y=3\nEmpty[] std\nEmpty[0] none\nbool[3] flags",
+		"a/T": "int32 class\nint32 class_\nb/T T\nT2 x__y\nuint8 x_y\nuint8 X=1\nuint8 NULL=2\nuint8 x_y=3\nEmpty[] " +
+			"std\nEmpty[0] none\nbool[3] flags",
 		"b/T":     "string T\n",
 		"a/T2":    "time time_ros\nduration[2] d\n",
 		"a/Empty": "",
@@ -55,7 +60,8 @@ func TestNames(t *testing.T) {
 	}}
 	types := file(t, "types.h", in)
 	for _, want := range []string{
-		"std::int32_t class_ = 0;", "std::int32_t class_2 = 0;", "::types::b::T T_2;", "::types::a::T2 x_y;", "std::uint8_t x_y_2 = 0;",
+		"std::int32_t class_ = 0;", "std::int32_t class_2 = 0;", "::types::b::T T_2;", "::types::a::T2 x_y;",
+		"std::uint8_t x_y_2 = 0;",
 		"constexpr std::uint8_t X = 1;", "constexpr std::uint8_t NULL_ = 2;", "constexpr std::uint8_t x_y_3 = 3;",
 		"std::vector<::types::a::Empty> std_;", "std::array<::types::a::Empty, 0> none = {};", "bool flags[3] = {};",
 		"::time_ros time_ros_;", "::duration_ros d[2];", "std::string T_2;",
@@ -68,7 +74,8 @@ func TestNames(t *testing.T) {
 		t.Errorf("a/T and b/T are %d structs", n)
 	}
 	structure := file(t, "structure.h", in)
-	for _, want := range []string{"namespace new_ {", "namespace new_2 {", "using T = ::types::a::T;", "using T_2 = ::types::b::T;"} {
+	for _, want := range []string{"namespace new_ {", "namespace new_2 {", "using T = ::types::a::T;",
+		"using T_2 = ::types::b::T;"} {
 		if !strings.Contains(structure, want) {
 			t.Errorf("structure.h lacks %q:\n%s", want, structure)
 		}
@@ -84,7 +91,8 @@ func TestTwoDefinitions(t *testing.T) {
 		{Name: "/c", Type: "a/T", Encoding: "ros1", Message: parsed(t, "a/T", old)},
 	}}
 	structure := file(t, "structure.h", in)
-	if strings.Count(structure, "using T = ::types::a::T;") != 2 || strings.Count(structure, "using T = ::types::a::T_2;") != 1 {
+	if strings.Count(structure, "using T = ::types::a::T;") != 2 ||
+		strings.Count(structure, "using T = ::types::a::T_2;") != 1 {
 		t.Error(structure)
 	}
 	if types := file(t, "types.h", in); strings.Count(types, "struct ") != 2 {
@@ -119,8 +127,10 @@ func TestConstants(t *testing.T) {
 		text string
 		want constant
 	}{
-		{schema.Int8, "-128", int64(-128)}, {schema.Int8, "128", nil}, {schema.Uint8, "0xff", uint64(255)}, {schema.Uint8, "-1", nil},
-		{schema.Int32, "0000001", int64(1)}, {schema.Int32, "010", int64(10)}, {schema.Int64, "-9223372036854775808", int64(math.MinInt64)},
+		{schema.Int8, "-128", int64(-128)}, {schema.Int8, "128", nil}, {schema.Uint8, "0xff", uint64(255)}, {schema.Uint8,
+			"-1", nil},
+		{schema.Int32, "0000001", int64(1)}, {schema.Int32, "010", int64(10)}, {schema.Int64, "-9223372036854775808",
+			int64(math.MinInt64)},
 		{schema.Uint64, "18446744073709551615", uint64(math.MaxUint64)}, {schema.Uint64, "18446744073709551616", nil},
 		{schema.Float32, "1e-3", float64(float32(1e-3))}, {schema.Float64, "inf", math.Inf(1)}, {schema.Float64, "x", nil},
 		{schema.Bool, "True", true}, {schema.Bool, "0", false}, {schema.Bool, "2", nil}, {schema.String, " a#b ", " a#b "},
@@ -132,8 +142,9 @@ func TestConstants(t *testing.T) {
 		}
 	}
 	for v, want := range map[constant]string{
-		int64(math.MinInt64): "-9223372036854775807LL - 1", uint64(math.MaxUint64): "18446744073709551615ULL", int64(-5): "-5",
-		1e22: "1e+22", 2.0: "2.0", "a\"b\\\n??=\xff": `"a\"b\\\012\?\?=\377"`, true: "true",
+		int64(math.MinInt64): "-9223372036854775807LL - 1", uint64(math.MaxUint64): "18446744073709551615ULL",
+		int64(-5): "-5",
+		1e22:      "1e+22", 2.0: "2.0", "a\"b\\\n??=\xff": `"a\"b\\\012\?\?=\377"`, true: "true",
 	} {
 		if got := cppValue(v); got != want {
 			t.Errorf("%v: %s, not %s", v, got, want)
@@ -152,22 +163,30 @@ func TestRefused(t *testing.T) {
 	}
 	one := schema.Type{Kind: schema.Int32}
 	inner := func(e schema.Extensibility) schema.Field {
-		return schema.Field{Name: "i", Type: schema.Type{Kind: schema.Struct, Message: &schema.Message{Name: "a/I", Extensibility: e, Fields: []schema.Field{{Name: "x", Type: one}}}}}
+		return schema.Field{Name: "i", Type: schema.Type{Kind: schema.Struct, Message: &schema.Message{Name: "a/I",
+			Extensibility: e, Fields: []schema.Field{{Name: "x", Type: one}}}}}
 	}
 	for want, m := range map[string]*schema.Message{
-		"a/T is a union":                      {Name: "a/T", Union: true, Fields: []schema.Field{{Name: "x", Type: one}}},
-		"field x of a/T is @optional":         {Name: "a/T", Fields: []schema.Field{{Name: "x", Type: one, Member: &schema.Member{Type: one, Optional: true}}}},
-		"a/I is @mutable":                     {Name: "a/T", Fields: []schema.Field{inner(schema.Mutable)}},
-		"a/I is an entry of a map":            {Name: "a/T", Fields: []schema.Field{inner(schema.Bare)}},
-		"field x of a/T is a list of an enum": {Name: "a/T", Fields: []schema.Field{{Name: "x", Type: schema.Type{Kind: schema.Enum, Array: schema.Unbounded}}}},
-		"field y of a/T is a list of an enum": {Name: "a/T", Fields: []schema.Field{{Name: "y", Type: schema.Type{Kind: schema.Uint8, Enumerated: true, Array: schema.Fixed, Len: 3}}}},
-		"a/I is @final and a/T @appendable":   {Name: "a/T", Extensibility: schema.Appendable, Fields: []schema.Field{inner(schema.Final)}},
+		"a/T is a union": {Name: "a/T", Union: true, Fields: []schema.Field{{Name: "x", Type: one}}},
+		"field x of a/T is @optional": {Name: "a/T",
+			Fields: []schema.Field{{Name: "x", Type: one, Member: &schema.Member{Type: one, Optional: true}}}},
+		"a/I is @mutable":          {Name: "a/T", Fields: []schema.Field{inner(schema.Mutable)}},
+		"a/I is an entry of a map": {Name: "a/T", Fields: []schema.Field{inner(schema.Bare)}},
+		"field x of a/T is a list of an enum": {Name: "a/T",
+			Fields: []schema.Field{{Name: "x", Type: schema.Type{Kind: schema.Enum, Array: schema.Unbounded}}}},
+		"field y of a/T is a list of an enum": {Name: "a/T",
+			Fields: []schema.Field{{Name: "y", Type: schema.Type{Kind: schema.Uint8, Enumerated: true, Array: schema.Fixed,
+				Len: 3}}}},
+		"a/I is @final and a/T @appendable": {Name: "a/T", Extensibility: schema.Appendable,
+			Fields: []schema.Field{inner(schema.Final)}},
 	} {
-		if err := Check(&Topic{Type: m.Name, Encoding: "cdr", Message: m}); !errors.Is(err, ErrUnsupported) || !strings.HasPrefix(err.Error(), want) {
+		if err := Check(&Topic{Type: m.Name, Encoding: "cdr", Message: m}); !errors.Is(err, ErrUnsupported) ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if err := Check(&Topic{Type: "a/T", Encoding: "cdr", Message: &schema.Message{Name: "a/T", Extensibility: schema.Final, Fields: []schema.Field{inner(schema.Final)}}}); err != nil {
+	if err := Check(&Topic{Type: "a/T", Encoding: "cdr", Message: &schema.Message{Name: "a/T", Extensibility: schema.Final,
+		Fields: []schema.Field{inner(schema.Final)}}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -177,7 +196,8 @@ func TestDeterministic(t *testing.T) {
 	texts := map[string]string{"a/T": "a/U u\nb/U v\nb/U[] w\n", "a/U": "int8 x", "b/U": "a/U x\nstring[] y"}
 	var first []File
 	for range 5 {
-		files, err := Generate(&Input{Made: "test", Topics: []Topic{{Name: "/a", Type: "a/T", Encoding: "ros1", Message: parsed(t, "a/T", texts)}}})
+		files, err := Generate(&Input{Made: "test",
+			Topics: []Topic{{Name: "/a", Type: "a/T", Encoding: "ros1", Message: parsed(t, "a/T", texts)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +215,8 @@ func TestDeterministic(t *testing.T) {
 // TestOddLetters: names with letters that no source code may have, such as a byte order mark.
 func TestOddLetters(t *testing.T) {
 	texts := map[string]string{"a\ufeff/T\u202e": "int32 x\ufeff\nstring S\ufeff=a\ufeffb\nfloat32 N\ufeff=nan"}
-	in := &Input{Made: "test", Topics: []Topic{{Name: "/\ufeffa", Type: "a\ufeff/T\u202e", Encoding: "ros1", Message: parsed(t, "a\ufeff/T\u202e", texts)}}}
+	in := &Input{Made: "test", Topics: []Topic{{Name: "/\ufeffa", Type: "a\ufeff/T\u202e", Encoding: "ros1",
+		Message: parsed(t, "a\ufeff/T\u202e", texts)}}}
 	files, err := Generate(in)
 	if err != nil {
 		t.Error(err)

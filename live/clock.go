@@ -180,7 +180,8 @@ type Played struct {
 	Topics []PlayedTopic `json:"topics"`             // by name
 
 	// What the player knows, as it is when all connections are closed.
-	Passes          int      `json:"passes,omitempty"`           // how often the recording was played, also from where a viewer has sought
+	// how often the recording was played, also from where a viewer has sought
+	Passes          int      `json:"passes,omitempty"`
 	LostConnections []string `json:"lost_connections,omitempty"` // that ended before the recording did
 	Problems        []string `json:"problems,omitempty"`         // of subscribers, and of the server
 }
@@ -191,7 +192,8 @@ type PlayedTopic struct {
 	Messages int64         `json:"messages"` // that were sent
 	P99      time.Duration `json:"late_p99_ns,string"`
 	Most     time.Duration `json:"late_max_ns,string"`
-	Early    int64         `json:"before_subscriber,omitempty"` // messages that were sent before the topic had a subscriber
+	// messages that were sent before the topic had a subscriber
+	Early int64 `json:"before_subscriber,omitempty"`
 }
 
 // Played returns by how much messages were sent after they were due. early has the messages of each topic that were

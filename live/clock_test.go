@@ -22,7 +22,8 @@ func TestClock(t *testing.T) {
 	if now, ok := c.Now(); !ok || now < 1e9+400e6 {
 		t.Errorf("%d, %v", now, ok)
 	}
-	if all := c.Played(map[string]int64{"/a": 1}); all.P99 > all.Most || len(all.Topics) != 1 || all.Topics[0].Messages != 3 || all.Topics[0].Early != 1 {
+	if all := c.Played(map[string]int64{"/a": 1}); all.P99 > all.Most || len(all.Topics) != 1 ||
+		all.Topics[0].Messages != 3 || all.Topics[0].Early != 1 {
 		t.Errorf("%+v", all)
 	}
 	c.Restart(5)

@@ -15,7 +15,8 @@ func TestLateness(t *testing.T) {
 	for i := range 10_000 {
 		l.add(time.Duration(i) * time.Microsecond)
 	}
-	if p := l.P99(); p < 9899*time.Microsecond || p > 9999*time.Microsecond || l.Most != 9999*time.Microsecond || l.Messages != 10_000 {
+	if p := l.P99(); p < 9899*time.Microsecond || p > 9999*time.Microsecond || l.Most != 9999*time.Microsecond ||
+		l.Messages != 10_000 {
 		t.Errorf("%v, %v", p, l.Most)
 	}
 	for _, d := range []time.Duration{0, 1, 31, 32, 33, 1000, 1 << 40, math.MaxInt64} {

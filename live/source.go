@@ -1,7 +1,7 @@
-// Package live records and plays running systems: a Source makes a recorder of a protocol the source of a conversion, and
-// a Clock is when a player sends. Packages ros1 and foxglove are the protocols. A Recorder refuses nothing; what does not
-// fit into its memory is left out and counted. The methods of a Clock are safe for concurrent use, and so are Stop,
-// Release and Stats of a Recorder.
+// Package live records and plays running systems: a Source makes a recorder of a protocol the source of a conversion,
+// and a Clock is when a player sends. Packages ros1 and foxglove are the protocols. A Recorder refuses nothing; what
+// does not fit into its memory is left out and counted. The methods of a Clock are safe for concurrent use, and so are
+// Stop, Release and Stats of a Recorder.
 //
 //	protocol -> Recorder -> conversion -> file          Source
 //	file -> conversion -> player, at the time of Clock -> protocol

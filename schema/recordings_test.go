@@ -126,7 +126,8 @@ func TestRosbag2(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := db.Query("SELECT topic_type, encoding, encoded_message_definition, type_description_hash FROM message_definitions")
+		rows, err := db.Query(
+			"SELECT topic_type, encoding, encoded_message_definition, type_description_hash FROM message_definitions")
 		if err != nil { // schemas before 4 have no such table, some files are not databases
 			db.Close()
 			continue

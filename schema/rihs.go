@@ -88,7 +88,8 @@ func describe(b *strings.Builder, m *Message) error {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(`{"name": ` + quote(f.Name) + `, "type": {"type_id": ` + strconv.Itoa(id) + `, "capacity": ` + strconv.Itoa(capacity) +
+		b.WriteString(`{"name": ` + quote(f.Name) + `, "type": {"type_id": ` + strconv.Itoa(id) + `, "capacity": ` +
+			strconv.Itoa(capacity) +
 			`, "string_capacity": ` + strconv.Itoa(f.Type.StringBound) + `, "nested_type_name": ` + quote(nested) + `}}`)
 	}
 	b.WriteString("]}")

@@ -57,7 +57,8 @@ func TestServiceHash(t *testing.T) {
 		return schema.Field{Name: name, Type: schema.Type{Kind: schema.Struct, Message: m}}
 	}
 	got, err := schema.RIHS01(&schema.Message{Name: name, Fields: []schema.Field{
-		field("request_message", event.Fields[1].Type.Message), field("response_message", event.Fields[2].Type.Message), field("event_message", event)}})
+		field("request_message", event.Fields[1].Type.Message), field("response_message", event.Fields[2].Type.Message),
+		field("event_message", event)}})
 	if want := "RIHS01_e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a"; err != nil || got != want {
 		t.Errorf("%s, want %s (%v)", got, want, err)
 	}
@@ -88,7 +89,8 @@ func TestEqual(t *testing.T) {
 	a := parse(t, "p/msg/T", base, rosmsg.ROS2, "humble")
 	for text, want := range map[string]bool{
 		base + "# comment": true,
-		strings.Replace(base, "geometry_msgs/Point p 1", "geometry_msgs/msg/Point p", 1): true, // a default is not on the wire
+		// a default is not on the wire
+		strings.Replace(base, "geometry_msgs/Point p 1", "geometry_msgs/msg/Point p", 1): true,
 		strings.Replace(base, "X=1", "X=2", 1):                                           false,
 		strings.Replace(base, "<=3", "<=4", 1):                                           false,
 		strings.Replace(base, "[<=3]", "[3]", 1):                                         false,

@@ -89,5 +89,6 @@ func (m *Member) same(n *Member) bool {
 	if m == nil || n == nil {
 		return m == n
 	}
-	return m.ID == n.ID && m.Type.Array == n.Type.Array && m.Optional == n.Optional && m.Default == n.Default && slices.Equal(m.Labels, n.Labels)
+	return m.ID == n.ID && m.Type.Array == n.Type.Array && m.Optional == n.Optional && m.Default == n.Default &&
+		slices.Equal(m.Labels, n.Labels)
 }

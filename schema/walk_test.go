@@ -12,9 +12,11 @@ import (
 func doubled(t *testing.T) *schema.Message {
 	t.Helper()
 	field := func(name, typ string) schema.Field {
-		return schema.Field{Name: name, Type: schema.Type{Kind: schema.Struct, Message: parse(t, typ, "", rosmsg.ROS2, "humble")}}
+		return schema.Field{Name: name, Type: schema.Type{Kind: schema.Struct, Message: parse(t, typ, "", rosmsg.ROS2,
+			"humble")}}
 	}
-	return &schema.Message{Name: "p/msg/T", Fields: []schema.Field{field("header", "std_msgs/msg/Header"), field("pose", "geometry_msgs/msg/PoseStamped")}}
+	return &schema.Message{Name: "p/msg/T", Fields: []schema.Field{field("header", "std_msgs/msg/Header"),
+		field("pose", "geometry_msgs/msg/PoseStamped")}}
 }
 
 // TestSharedParts: a graph with equal types as several objects has the text, the

@@ -17,7 +17,8 @@ func (t *Topic) Continues(old *Topic) error {
 	case t.Encoding != old.Encoding:
 		return contradiction(t, "encoding", t.Encoding, old.Encoding)
 	case len(old.QoS) > 0 && slices.ContainsFunc(t.QoS, func(q QoS) bool { return !slices.Contains(old.QoS, q) }):
-		return fmt.Errorf("topic %.200q: it has a QoS profile that this topic does not have in the recording: %w", t.Name, ErrContradicts)
+		return fmt.Errorf("topic %.200q: it has a QoS profile that this topic does not have in the recording: %w", t.Name,
+			ErrContradicts)
 	}
 	for _, key := range []string{MetaMD5Sum, MetaTypeHash} {
 		a, b := t.Metadata[key], old.Metadata[key]
@@ -29,14 +30,17 @@ func (t *Topic) Continues(old *Topic) error {
 			return nil
 		}
 	}
-	if len(t.Schema.Data) > 0 && len(old.Schema.Data) > 0 && (t.Schema.Encoding != old.Schema.Encoding || !bytes.Equal(t.Schema.Data, old.Schema.Data)) {
-		return fmt.Errorf("topic %.200q: its definition of %s differs from the one in the recording: %w", t.Name, t.Type, ErrContradicts)
+	if len(t.Schema.Data) > 0 && len(old.Schema.Data) > 0 && (t.Schema.Encoding != old.Schema.Encoding ||
+		!bytes.Equal(t.Schema.Data, old.Schema.Data)) {
+		return fmt.Errorf("topic %.200q: its definition of %s differs from the one in the recording: %w", t.Name, t.Type,
+			ErrContradicts)
 	}
 	return nil
 }
 
 func contradiction(t *Topic, what, is, was string) error {
-	return fmt.Errorf("topic %.200q: its %s is %.200s, and in the recording %.200s: %w", t.Name, what, is, was, ErrContradicts)
+	return fmt.Errorf("topic %.200q: its %s is %.200s, and in the recording %.200s: %w", t.Name, what, is, was,
+		ErrContradicts)
 }
 
 // An Appender is a Writer that adds to a recording.

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// The interfaces of this file, Querier, SectionLister, ExtraReader, ExtraWriter and Appender are optional. ReaderCapabilities and
-// WriterCapabilities are the one place where they are probed. The plain path
+// The interfaces of this file, Querier, SectionLister, ExtraReader, ExtraWriter and Appender are optional.
+// ReaderCapabilities and WriterCapabilities are the one place where they are probed. The plain path
 // has the same result without them, and storagetest compares both with each
 // other.
 

@@ -234,8 +234,8 @@ type WriteOptions struct {
 	// other writer. Its messages stay in place, and only new ones are written. Until Commit,
 	// and if the process is killed at any moment, the recording reads as it was, or with
 	// all that is added. CreateTopic continues an existing topic if Topic.Continues allows
-	// it; Finish returns no name, because nothing can be read before Commit. Options that are not set are as the recording has them, Metadata is not
-	// used. Create refuses a damaged recording with an error that wraps ErrCorrupt or
+	// it; Finish returns no name, because nothing can be read before Commit. Options that are not set are as the recording
+	// has them, Metadata is not used. Create refuses a damaged recording with an error that wraps ErrCorrupt or
 	// ErrTruncated, one that another process adds to with ErrLocked, and one that cannot
 	// be added to with ErrUnsupported.
 	Append bool

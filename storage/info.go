@@ -104,11 +104,12 @@ type Damage struct {
 // Lost is what damage has cost, as far as the recording itself shows: by a header,
 // an index or the size that a file should have. The zero value is nothing.
 type Lost struct {
-	Bytes     int64 `json:"bytes"`              // that were skipped, or that a file should have and does not
-	Blocks    int64 `json:"blocks"`             // chunks or pages that miss something
-	Messages  int64 `json:"messages"`           // that a header or an index counts and that cannot be read
-	Uncounted bool  `json:"uncounted"`          // more messages than these are or may be missing, and nothing counts them
-	Duration  int64 `json:"duration_ns,string"` // of the recording in which no message is left: at its ends, or between two parts
+	Bytes     int64 `json:"bytes"`     // that were skipped, or that a file should have and does not
+	Blocks    int64 `json:"blocks"`    // chunks or pages that miss something
+	Messages  int64 `json:"messages"`  // that a header or an index counts and that cannot be read
+	Uncounted bool  `json:"uncounted"` // more messages than these are or may be missing, and nothing counts them
+	// of the recording in which no message is left: at its ends, or between two parts
+	Duration int64 `json:"duration_ns,string"`
 }
 
 // Add adds what was lost in another place.

@@ -33,7 +33,8 @@ const (
 // A Schema is a message definition as the file has it. Formats never parse it.
 type Schema struct {
 	Encoding string // "ros1msg", "ros2msg", "ros2idl", "protobuf"; "" when the file has none
-	Data     []byte // text, empty for a type without fields, or a serialized FileDescriptorSet for "protobuf"; must not be changed
+	// text, empty for a type without fields, or a serialized FileDescriptorSet for "protobuf"; must not be changed
+	Data []byte
 }
 
 // Keys of Topic.Metadata that more than one format understands. Conversions add others, for the way back:

@@ -132,8 +132,10 @@ func (list Options) Check(o *WriteOptions) error {
 		name, value string
 		number      int64
 	}{
-		{NameCompression, o.Compression, 0}, {NameLevel, "", int64(o.Level)}, {NameChunkSize, "", o.ChunkSize}, {NameProfile, o.Profile, 0},
-		{NameSegmentSize, "", o.SegmentSize}, {NameSegmentDuration, "", o.SegmentDuration}, {NameSegmentNames, o.SegmentNames, 0},
+		{NameCompression, o.Compression, 0}, {NameLevel, "", int64(o.Level)}, {NameChunkSize, "", o.ChunkSize}, {NameProfile,
+			o.Profile, 0},
+		{NameSegmentSize, "", o.SegmentSize}, {NameSegmentDuration, "", o.SegmentDuration}, {NameSegmentNames, o.SegmentNames,
+			0},
 	} {
 		option := list.Find(x.name)
 		switch {

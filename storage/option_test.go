@@ -9,15 +9,18 @@ import (
 func TestOptions(t *testing.T) {
 	list := Options{
 		{Name: NameCompression, Kind: OptionChoice, Values: []string{"none", "lz4"}}, {Name: NameLevel, Kind: OptionInteger},
-		{Name: NameChunkSize, Kind: OptionSize}, {Name: NameSegmentDuration, Kind: OptionDuration}, {Name: "trim", Kind: OptionChoice, Values: []string{"off", "all"}},
+		{Name: NameChunkSize, Kind: OptionSize}, {Name: NameSegmentDuration, Kind: OptionDuration},
+		{Name: "trim", Kind: OptionChoice, Values: []string{"off", "all"}},
 	}
 	var o WriteOptions
-	for name, value := range map[string]string{NameCompression: "lz4", NameLevel: "9", NameChunkSize: "4K", NameSegmentDuration: "1m", "trim": "all"} {
+	for name, value := range map[string]string{NameCompression: "lz4", NameLevel: "9", NameChunkSize: "4K",
+		NameSegmentDuration: "1m", "trim": "all"} {
 		if err := list.Set(&o, name, value); err != nil {
 			t.Error(err)
 		}
 	}
-	if o.Compression != "lz4" || o.Level != 9 || o.ChunkSize != 4096 || o.SegmentDuration != 60e9 || o.Values["trim"] != "all" {
+	if o.Compression != "lz4" || o.Level != 9 || o.ChunkSize != 4096 || o.SegmentDuration != 60e9 ||
+		o.Values["trim"] != "all" {
 		t.Errorf("%+v", o)
 	}
 	if err := list.Check(&o); err != nil {

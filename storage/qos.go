@@ -13,7 +13,8 @@ var (
 	HistoryNames     = []string{"system_default", "keep_last", "keep_all", "unknown"}
 	ReliabilityNames = []string{"system_default", "reliable", "best_effort", "unknown", "best_available"}
 	DurabilityNames  = []string{"system_default", "transient_local", "volatile", "unknown", "best_available"}
-	LivelinessNames  = []string{"system_default", "automatic", "manual_by_node", "manual_by_topic", "unknown", "best_available"}
+	LivelinessNames  = []string{"system_default", "automatic", "manual_by_node", "manual_by_topic", "unknown",
+		"best_available"}
 )
 
 // qosWords are values that name their policy by themselves.

@@ -25,8 +25,8 @@ type Recording struct {
 }
 
 // Messages returns the messages that ReadNext would return, in the order of the file. The message and its Data are
-// valid until the loop's next step: copy them to keep them. An error comes with a nil message, and ends the loop; so does
-// the end of ctx, with its cause. Only one loop may run, and the next one goes on where it ended.
+// valid until the loop's next step: copy them to keep them. An error comes with a nil message, and ends the loop; so
+// does the end of ctx, with its cause. Only one loop may run, and the next one goes on where it ended.
 func (r *Recording) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
 		for {

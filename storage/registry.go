@@ -70,8 +70,8 @@ func (r *Registry) Listings() (list []Listing) {
 	return list
 }
 
-// Lookup returns the format of that name or alias that can be read or written, in any case and also written as an ending, such
-// as .MCAP. It returns nil for an unknown name; a caller that takes names from outside must check
+// Lookup returns the format of that name or alias that can be read or written, in any case and also written as an
+// ending, such as .MCAP. It returns nil for an unknown name; a caller that takes names from outside must check
 // before it uses the result.
 func (r *Registry) Lookup(name string) *Format {
 	name = strings.ToLower(strings.TrimPrefix(name, "."))

@@ -15,7 +15,8 @@ func TestSecret(t *testing.T) {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 			text = fmt.Appendf(text, verb, v)
 		}
-		if err != nil || strings.Contains(string(text), "hunter") || strings.Contains(string(text), "68756e") || strings.Contains(string(text), "104 117") {
+		if err != nil || strings.Contains(string(text), "hunter") || strings.Contains(string(text), "68756e") ||
+			strings.Contains(string(text), "104 117") {
 			t.Errorf("%T: %s, %v", v, text, err)
 		}
 	}

@@ -29,8 +29,9 @@ const (
 
 // A Section is one piece of a recording, or bytes that are none.
 type Section struct {
-	File   string `json:"file"`   // path of the file that it lies in
-	Kind   string `json:"kind"`   // what the documents of the format call it, such as CHUNK; "" for bytes that are not sections
+	File string `json:"file"` // path of the file that it lies in
+	// what the documents of the format call it, such as CHUNK; "" for bytes that are not sections
+	Kind   string `json:"kind"`
 	Offset Known  `json:"offset"` // first byte in the file; -1 if it has no place of its own
 	Size   int64  `json:"size"`   // bytes that the file has of it
 	Data   Known  `json:"data"`   // bytes after its header, as the header states them; -1 if it states none

@@ -46,7 +46,8 @@ func TestRegistry(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "g"), []byte("AAA"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Open(context.Background(), filepath.Join(dir, "g"), ReadOptions{Strict: true}); !errors.Is(err, errOpened) {
+	if _, err := r.Open(context.Background(), filepath.Join(dir, "g"), ReadOptions{Strict: true}); !errors.Is(err,
+		errOpened) {
 		t.Errorf("Open: %v", err)
 	}
 	if _, err := r.Open(context.Background(), dir, ReadOptions{}); !errors.Is(err, ErrUnknownFormat) {

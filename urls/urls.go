@@ -44,7 +44,8 @@ type Options struct {
 // concurrent use, but for end.
 func New(ctx context.Context, o Options) (files storage.FS, end func()) {
 	stores := remote.New(ctx, &remote.Settings{
-		Connections: o.Connections, Bandwidth: o.Bandwidth, Timeout: o.Timeout, Retries: o.Retries, Memory: o.Memory, Note: o.Note, Listings: o.Listings,
+		Connections: o.Connections, Bandwidth: o.Bandwidth, Timeout: o.Timeout, Retries: o.Retries, Memory: o.Memory,
+		Note: o.Note, Listings: o.Listings,
 	})
 	return iox.Join(nil, stores), stores.Close
 }

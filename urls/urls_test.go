@@ -62,7 +62,8 @@ func toStore(t *testing.T, bucket string) {
 	}
 	for format, name := range map[string]string{"bag": "o/x.bag", "db3": "o/db", "mcap": "o/x.mcap"} {
 		job := convert.Job{
-			Source: source, SourceFormat: from, Read: storage.ReadOptions{FS: files}, Sink: bucket + "/" + name, SinkFormat: formats.Lookup(format), Write: storage.WriteOptions{FS: files},
+			Source: source, SourceFormat: from, Read: storage.ReadOptions{FS: files}, Sink: bucket + "/" + name,
+			SinkFormat: formats.Lookup(format), Write: storage.WriteOptions{FS: files},
 			Verify: func(path string, _ []convert.Extra) error { // before it has its name
 				if n := count(t, files, path); n != 636 {
 					t.Errorf("%s: %d messages", path, n)
@@ -98,7 +99,8 @@ func toStore(t *testing.T, bucket string) {
 	}
 }
 
-// TestLocate: names of this machine need no file system, a file: URL is one of them, and names that are no paths are refused.
+// TestLocate: names of this machine need no file system, a file: URL is one of them, and names that are no paths are
+// refused.
 func TestLocate(t *testing.T) {
 	p, err := urls.Locate(t.Context(), nil, []string{"a.bag", "file:///b.bag"})
 	if err != nil || p.FS != nil || p.Names[0] != "a.bag" || p.Names[1] != filepath.FromSlash("/b.bag") {

@@ -93,7 +93,8 @@ type expectedBag struct {
 func bags(t *testing.T) map[string]int64 {
 	out := map[string]int64{}
 	for path, e := range samples.Expected[expectedBag](t, "ros1/expected.json") {
-		if _, err := os.Stat(path); err == nil && e.Messages != nil && strings.Contains(e.Version, "V2.0") && !strings.Contains(path, "encrypted") {
+		if _, err := os.Stat(path); err == nil && e.Messages != nil && strings.Contains(e.Version, "V2.0") &&
+			!strings.Contains(path, "encrypted") {
 			out[path] = *e.Messages
 		}
 	}

@@ -99,12 +99,17 @@ func appendKilled(t *testing.T, format, in string, all int, moments int64, judge
 // judgeKilled has readers of others count the messages of what is left, by the target alone.
 func judgeKilled(t *testing.T, format, target string, want int) {
 	t.Helper()
-	rosbags := exec.Command(os.Getenv("BAGCONV_ROSBAGS_PYTHON"), "-c", "import sys\nfrom rosbags.rosbag2 import Reader\nwith Reader(sys.argv[1]) as r: print(sum(1 for _ in r.messages()))", target)
+	rosbags := exec.Command(os.Getenv("BAGCONV_ROSBAGS_PYTHON"), "-c",
+		"import sys\nfrom rosbags.rosbag2 import Reader\nwith Reader(sys.argv[1]) as r: print(sum(1 for _ in r.messages()))",
+		target)
 	readers := map[string][]*exec.Cmd{
-		"bag": {exec.Command("/usr/bin/python3", "-c", "import rosbag, sys\nprint(sum(1 for _ in rosbag.Bag(sys.argv[1]).read_messages(raw=True)))", target)},
+		"bag": {exec.Command("/usr/bin/python3", "-c",
+			"import rosbag, sys\nprint(sum(1 for _ in rosbag.Bag(sys.argv[1]).read_messages(raw=True)))", target)},
 		"record": {exec.Command(os.Getenv("BAGCONV_CYBER_PYTHON"), "-W", "ignore", "-c",
-			"import sys\nfrom cyber_record.record import Record\nwith Record(sys.argv[1]) as r: print(sum(1 for _ in r.read_messages()))", target)},
-		"db3 file": {rosbags, exec.Command("sqlite3", "-readonly", target, "select count(*) from messages where (select * from pragma_integrity_check) = 'ok'")},
+			"import sys\nfrom cyber_record.record import Record\nwith Record(sys.argv[1]) as r: print(sum(1 for _ in "+
+				"r.read_messages()))", target)},
+		"db3 file": {rosbags, exec.Command("sqlite3", "-readonly", target,
+			"select count(*) from messages where (select * from pragma_integrity_check) = 'ok'")},
 		"db3":      {rosbags},
 		"ros2mcap": {rosbags},
 	}

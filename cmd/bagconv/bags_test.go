@@ -79,7 +79,8 @@ func sameBag(t *testing.T, a, b string) {
 		}
 	}
 	who := func(ti *storage.TopicInfo) publisher {
-		p := publisher{ti.Name, ti.Type, ti.Metadata[storage.MetaMD5Sum], ti.Metadata[storage.MetaLatching], ti.Metadata[storage.MetaCallerID]}
+		p := publisher{ti.Name, ti.Type, ti.Metadata[storage.MetaMD5Sum], ti.Metadata[storage.MetaLatching],
+			ti.Metadata[storage.MetaCallerID]}
 		if shared[key(ti)] > 1 {
 			p.callerid, p.latching = "", latched[key(ti)]
 		}
@@ -159,12 +160,14 @@ func (p *payloads) same(t *testing.T, topic *storage.Topic, a, b []byte) bool {
 // TestRefusedBags: a bag that cannot be read is reported in one line, with status 1.
 func TestRefusedBags(t *testing.T) {
 	for name, want := range map[string]string{
-		"encrypted-none.bag": "encrypt", "encrypted-lz4.bag": "encrypt", "empty-file.bag": "empty", "version-line-only.bag": "",
+		"encrypted-none.bag": "encrypt", "encrypted-lz4.bag": "encrypt", "empty-file.bag": "empty",
+		"version-line-only.bag": "",
 	} {
 		for _, path := range samples.Glob(t, "ros1/generated/"+name) {
 			out := filepath.Join(t.TempDir(), "out")
 			status, stderr := bagconv(t, path, out+"/")
-			if _, err := os.Stat(out); status != 1 || !strings.Contains(strings.ToLower(stderr), want) || strings.Count(stderr, "\n") > 2 || err == nil {
+			if _, err := os.Stat(out); status != 1 || !strings.Contains(strings.ToLower(stderr), want) ||
+				strings.Count(stderr, "\n") > 2 || err == nil {
 				t.Errorf("%s: status %d: %s", path, status, stderr)
 			}
 		}

@@ -120,7 +120,8 @@ func TestBatchInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if status := cmd.ProcessState.ExitCode(); status != 130 || !strings.Contains(stderr.String(), "interrupted; finished outputs stay, and --resume continues with the rest") {
+	if status := cmd.ProcessState.ExitCode(); status != 130 || !strings.Contains(stderr.String(),
+		"interrupted; finished outputs stay, and --resume continues with the rest") {
 		t.Fatalf("exit status %d: %s", status, &stderr)
 	}
 	entries := manifest(t, filepath.Join(out, "manifest.jsonl"))
@@ -136,7 +137,8 @@ func TestBatchInterrupted(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	if status, text := bagconv(t, "batch", "-q", "-O", out, in, "--resume"); status != 0 || len(manifest(t, filepath.Join(out, "manifest.jsonl"))) != 6 {
+	if status, text := bagconv(t, "batch", "-q", "-O", out, in, "--resume"); status != 0 ||
+		len(manifest(t, filepath.Join(out, "manifest.jsonl"))) != 6 {
 		t.Errorf("resumed: exit status %d: %s", status, text)
 	}
 }

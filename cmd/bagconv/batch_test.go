@@ -109,7 +109,8 @@ func TestBatchAll(t *testing.T) {
 		if err != nil || f.Name != e.SourceFormat || e.Format != "db3" || e.SHA256 == "" {
 			t.Errorf("%+v: %v", e, err)
 		}
-		if st, err := os.Stat(e.Input); err == nil && st.Mode().IsRegular() && (st.Size() != e.Size || !st.ModTime().Equal(e.ModTime) || digest(t, e.Input) != e.SHA256) {
+		if st, err := os.Stat(e.Input); err == nil && st.Mode().IsRegular() && (st.Size() != e.Size ||
+			!st.ModTime().Equal(e.ModTime) || digest(t, e.Input) != e.SHA256) {
 			if _, err := os.Stat(e.Input + "-wal"); err != nil { // the log of a database belongs to it
 				t.Errorf("%+v: size %d, time %v, SHA-256 %s", e, st.Size(), st.ModTime(), digest(t, e.Input))
 			}
@@ -122,7 +123,8 @@ func TestBatchAll(t *testing.T) {
 		if int64(len(in)) != e.Read {
 			t.Errorf("%s: %d messages, %d in the manifest", e.Input, len(in), e.Read)
 		}
-		if e.Status == batch.StatusOK && (e.Read != e.Written || len(e.LossCodes) > 0 || len(e.DamageCodes) > 0 || e.Lost.Messages > 0) ||
+		if e.Status == batch.StatusOK && (e.Read != e.Written || len(e.LossCodes) > 0 || len(e.DamageCodes) > 0 ||
+			e.Lost.Messages > 0) ||
 			e.Status == batch.StatusLossy && len(e.LossCodes) == 0 && len(e.DamageCodes) == 0 {
 			t.Errorf("%+v", e)
 		}
@@ -154,8 +156,10 @@ func TestBatchAll(t *testing.T) {
 	}
 	// Nothing is done twice.
 	before := everything(t, out)
-	status, stderr = bagconv(t, append([]string{"batch", "-j", "2", "-O", out, "--no-sync", "--resume", "--progress", "plain"}, data...)...)
-	if status != 5 || strings.Contains(stderr, "] ok: ") || strings.Contains(stderr, "] lossy: ") || !equal(before, everything(t, out)) {
+	status, stderr = bagconv(t, append([]string{"batch", "-j", "2", "-O", out, "--no-sync", "--resume", "--progress",
+		"plain"}, data...)...)
+	if status != 5 || strings.Contains(stderr, "] ok: ") || strings.Contains(stderr, "] lossy: ") ||
+		!equal(before, everything(t, out)) {
 		t.Errorf("again: exit status %d: %s", status, stderr)
 	}
 	if len(manifest(t, filepath.Join(out, "manifest.jsonl"))) != len(entries) {
@@ -182,7 +186,8 @@ func recordings(t *testing.T, n int) string {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		made := generated(t, "-profile", "small", "-mb", []string{"1", "4", "8"}[(i+n)%3], "-seed", []string{"1", "2", "3", "4", "5", "6"}[i])
+		made := generated(t, "-profile", "small", "-mb", []string{"1", "4", "8"}[(i+n)%3], "-seed",
+			[]string{"1", "2", "3", "4", "5", "6"}[i])
 		if err := os.Rename(made, path); err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +200,8 @@ func recordings(t *testing.T, n int) string {
 // others are whole, also one that had to make room for it.
 func TestBatchDiskFull(t *testing.T) {
 	disk := t.TempDir()
-	if os.Getuid() != 0 || runtime.GOOS != "linux" || exec.Command("mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", disk).Run() != nil {
+	if os.Getuid() != 0 || runtime.GOOS != "linux" || exec.Command("mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs",
+		disk).Run() != nil {
 		t.Skip("a small disk can be made by root alone")
 	}
 	defer func() {
@@ -234,7 +240,8 @@ func TestBatchDiskFull(t *testing.T) {
 					t.Errorf("%+v", e)
 				}
 			case "d_squeezed":
-				if e.Status != batch.StatusFailed || !strings.Contains(e.Error, "no space left on device; make room, or choose an output on another disk") {
+				if e.Status != batch.StatusFailed ||
+					!strings.Contains(e.Error, "no space left on device; make room, or choose an output on another disk") {
 					t.Errorf("%+v", e)
 				}
 			default:
@@ -278,9 +285,11 @@ func squeezed(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	id, err := w.CreateTopic(storage.Topic{Name: "/zeros", Type: "acme_msgs/Zeros", Encoding: "ros1",
-		Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("uint8[1000000] data\n")}, Metadata: map[string]string{storage.MetaMD5Sum: "*"}})
+		Schema:   storage.Schema{Encoding: "ros1msg", Data: []byte("uint8[1000000] data\n")},
+		Metadata: map[string]string{storage.MetaMD5Sum: "*"}})
 	for i := 0; i < 100 && err == nil; i++ {
-		err = w.Write(&storage.Message{Topic: id, LogTime: int64(i + 1), PublishTime: int64(i + 1), Data: make([]byte, 1_000_000)})
+		err = w.Write(&storage.Message{Topic: id, LogTime: int64(i + 1), PublishTime: int64(i + 1),
+			Data: make([]byte, 1_000_000)})
 	}
 	if err == nil {
 		err = w.Commit()

@@ -34,7 +34,8 @@ func catInputs(t *testing.T) (paths []string) {
 				return err
 			}
 			st, err := d.Info()
-			if err == nil && !d.IsDir() && st.Size() < int64(samples.Pick(30, 6, 6))<<20 && strings.ContainsAny(filepath.Ext(path), "bd0123456789") {
+			if err == nil && !d.IsDir() && st.Size() < int64(samples.Pick(30, 6, 6))<<20 &&
+				strings.ContainsAny(filepath.Ext(path), "bd0123456789") {
 				paths = append(paths, path)
 			}
 			if _, none := os.Stat(filepath.Join(path, "metadata.yaml")); none == nil {
@@ -62,7 +63,8 @@ func TestCatEverything(t *testing.T) {
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
-		if status := cmd.ProcessState.ExitCode(); status != 0 && status != 1 && status != 3 || status != 0 && stderr.Len() == 0 {
+		if status := cmd.ProcessState.ExitCode(); status != 0 && status != 1 && status != 3 || status != 0 &&
+			stderr.Len() == 0 {
 			t.Errorf("%s: %v: %s", path, err, stderr.String())
 		}
 		s := bufio.NewScanner(bytes.NewReader(out))
@@ -117,7 +119,8 @@ func TestCatFields(t *testing.T) {
 	}
 	inputs := []string{"testdata/referee/cat.py", binary}
 	for _, p := range catInputs(t) {
-		if filepath.Ext(p) == ".bag" && !strings.Contains(p, "generated") || filepath.Ext(p) == "" && !strings.Contains(p, "mcap") {
+		if filepath.Ext(p) == ".bag" && !strings.Contains(p, "generated") || filepath.Ext(p) == "" && !strings.Contains(p,
+			"mcap") {
 			inputs = append(inputs, p)
 		}
 	}

@@ -43,15 +43,23 @@ func TestCost(t *testing.T) {
 	}
 	for _, c := range []costCase{
 		{"keys of metadata.yaml", 40_000, "in", makeKeys, []string{"info IN"}, 100},
-		{"publishers of a topic", 4_000, "in.bag", makePublishers, []string{"IN OUT.db3", "IN OUT.record", "verify IN IN"}, 100},
-		{"definitions of a topic", 500, "in.bag", makeDefinitions, []string{"IN OUT.db3", "IN OUT.record", "verify IN IN"}, 100},
-		{"topics", samples.Pick(4_000, 2_000, 0), "in.bag", makeTopics, []string{"IN OUT.db3", "IN OUT.record", "verify IN IN", "check IN"}, 150},
+		{"publishers of a topic", 4_000, "in.bag", makePublishers, []string{"IN OUT.db3", "IN OUT.record", "verify IN IN"},
+			100},
+		{"definitions of a topic", 500, "in.bag", makeDefinitions, []string{"IN OUT.db3", "IN OUT.record", "verify IN IN"},
+			100},
+		{"topics", samples.Pick(4_000, 2_000, 0), "in.bag", makeTopics, []string{"IN OUT.db3", "IN OUT.record",
+			"verify IN IN", "check IN"}, 150},
 		{"MB in a chunk that states 1 kB", 64, "in.bag", makeUnderstated, []string{"info IN", "IN OUT.db3"}, 100},
-		{"compressed messages of 16 MB", 16, "in", makeZstd, []string{"info --scan always IN", "check IN", "verify IN IN"}, 150},
-		{"thousand empty messages in a list", samples.Pick(500, 200, 0), "in.record", makeEmpties, []string{"check IN", "IN OUT.bag", "verify IN IN", "cat IN"}, 300},
-		{"messages that become 1 MB", 100, "in.record", makeDefaults, []string{"check IN", "IN OUT.bag", "verify IN IN"}, 250},
-		{"levels of a type", 15, "in.bag", makeLevels, []string{"IN OUT.db3", "IN OUT.record", "verify IN IN", "check IN"}, 100},
-		{"MB in one message", 40, "in.bag", makeLarge, []string{"IN OUT.db3", "IN OUT.record", "verify IN IN", "check IN"}, 2*80 + programMB},
+		{"compressed messages of 16 MB", 16, "in", makeZstd, []string{"info --scan always IN", "check IN", "verify IN IN"},
+			150},
+		{"thousand empty messages in a list", samples.Pick(500, 200, 0), "in.record", makeEmpties,
+			[]string{"check IN", "IN OUT.bag", "verify IN IN", "cat IN"}, 300},
+		{"messages that become 1 MB", 100, "in.record", makeDefaults, []string{"check IN", "IN OUT.bag", "verify IN IN"},
+			250},
+		{"levels of a type", 15, "in.bag", makeLevels, []string{"IN OUT.db3", "IN OUT.record", "verify IN IN", "check IN"},
+			100},
+		{"MB in one message", 40, "in.bag", makeLarge, []string{"IN OUT.db3", "IN OUT.record", "verify IN IN", "check IN"},
+			2*80 + programMB},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if os.Getenv("BAGCONV_EXHAUSTIVE") != "" {
@@ -76,7 +84,8 @@ func TestCost(t *testing.T) {
 						continue
 					}
 					half := costs[0][k]
-					t.Logf("%s: %d: %.2f s, %d MB held; %d: %.2f s, %d MB held", command, c.n, half.user.Seconds(), half.heldMB, n, got.user.Seconds(), got.heldMB)
+					t.Logf("%s: %d: %.2f s, %d MB held; %d: %.2f s, %d MB held", command, c.n, half.user.Seconds(), half.heldMB, n,
+						got.user.Seconds(), got.heldMB)
 					if growth := float64(got.allocated) / float64(half.allocated); growth > 2.3 {
 						t.Errorf("%s: twice the input allocates %.1f times the memory", command, growth)
 					}
@@ -93,7 +102,8 @@ func TestCost(t *testing.T) {
 }
 
 // writeRecording writes topics, and messages as next returns them until it has none.
-func writeRecording(t *testing.T, f *storage.Format, path string, o storage.WriteOptions, topics []storage.Topic, messages []storage.Message) {
+func writeRecording(t *testing.T, f *storage.Format, path string, o storage.WriteOptions, topics []storage.Topic,
+	messages []storage.Message) {
 	t.Helper()
 	o.NoSync = true
 	w, err := f.Create(context.Background(), path, o)
@@ -120,7 +130,8 @@ func writeRecording(t *testing.T, f *storage.Format, path string, o storage.Writ
 
 // int32Topic is a topic of a ROS 1 bag.
 func int32Topic(name, caller, typ, definition string) storage.Topic {
-	return storage.Topic{Name: name, Type: typ, Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(definition)},
+	return storage.Topic{Name: name, Type: typ, Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+		Data: []byte(definition)},
 		Metadata: map[string]string{storage.MetaCallerID: caller}}
 }
 
@@ -146,7 +157,10 @@ func makeTopics(t *testing.T, path string, n int) {
 }
 
 func makeDefinitions(t *testing.T, path string, n int) {
-	makeBag(t, path, n, func(i int) storage.Topic { return int32Topic("/t", "/n", "p/T", fmt.Sprintf("uint8[4] data%d\n", i)) })
+	makeBag(t, path, n, func(i int) storage.Topic {
+		return int32Topic("/t", "/n", "p/T", fmt.Sprintf("uint8[4] data%d\n",
+			i))
+	})
 }
 
 func makeKeys(t *testing.T, path string, n int) {
@@ -188,7 +202,8 @@ func makeLevels(t *testing.T, path string, n int) {
 
 func makeUnderstated(t *testing.T, path string, n int) {
 	topic := storage.Topic{Name: "/t", Type: "std_msgs/UInt8MultiArray", Encoding: "ros1"}
-	writeRecording(t, rosbag1.Format, path, storage.WriteOptions{Compression: "lz4", ChunkSize: 1 << 30}, []storage.Topic{topic},
+	writeRecording(t, rosbag1.Format, path, storage.WriteOptions{Compression: "lz4", ChunkSize: 1 << 30},
+		[]storage.Topic{topic},
 		slices.Repeat([]storage.Message{{Data: make([]byte, 1<<20)}}, n))
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -218,10 +233,12 @@ func makeZstd(t *testing.T, path string, n int) {
 func protoTopic(t *testing.T) storage.Topic {
 	number := func(name string, n int32) *descriptorpb.FieldDescriptorProto {
 		return &descriptorpb.FieldDescriptorProto{Name: &name, Number: &n,
-			Type: descriptorpb.FieldDescriptorProto_TYPE_DOUBLE.Enum(), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()}
+			Type:  descriptorpb.FieldDescriptorProto_TYPE_DOUBLE.Enum(),
+			Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()}
 	}
 	list := number("b", 1)
-	list.Type, list.Label, list.TypeName = descriptorpb.FieldDescriptorProto_TYPE_MESSAGE.Enum(), descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum(), proto.String(".p.B")
+	list.Type, list.Label, list.TypeName = descriptorpb.FieldDescriptorProto_TYPE_MESSAGE.Enum(),
+		descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum(), proto.String(".p.B")
 	b := &descriptorpb.DescriptorProto{Name: proto.String("B")}
 	for i := range int32(200) {
 		b.Field = append(b.Field, number(fmt.Sprint("d", i), i+1))
@@ -233,7 +250,8 @@ func protoTopic(t *testing.T) storage.Topic {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return storage.Topic{Name: "/t", Type: "p.A", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf", Data: data}}
+	return storage.Topic{Name: "/t", Type: "p.A", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf",
+		Data: data}}
 }
 
 // empties is a list of n empty messages.
@@ -242,7 +260,8 @@ func empties(n int) []byte {
 }
 
 func makeEmpties(t *testing.T, path string, n int) {
-	writeRecording(t, cyber.Format, path, storage.WriteOptions{}, []storage.Topic{protoTopic(t)}, []storage.Message{{Data: empties(1000 * n)}})
+	writeRecording(t, cyber.Format, path, storage.WriteOptions{}, []storage.Topic{protoTopic(t)},
+		[]storage.Message{{Data: empties(1000 * n)}})
 }
 
 func makeDefaults(t *testing.T, path string, n int) {
@@ -253,5 +272,6 @@ func makeDefaults(t *testing.T, path string, n int) {
 func makeLarge(t *testing.T, path string, n int) {
 	data := make([]byte, n<<20)
 	enc.LittleEndian.PutUint32(data[8:], uint32(len(data)-12))
-	writeRecording(t, rosbag1.Format, path, storage.WriteOptions{}, []storage.Topic{{Name: "/t", Type: "std_msgs/UInt8MultiArray", Encoding: "ros1"}}, []storage.Message{{Data: data}})
+	writeRecording(t, rosbag1.Format, path, storage.WriteOptions{},
+		[]storage.Topic{{Name: "/t", Type: "std_msgs/UInt8MultiArray", Encoding: "ros1"}}, []storage.Message{{Data: data}})
 }

@@ -49,13 +49,15 @@ func (f *countingFile) ReadAt(p []byte, off int64) (int, error) {
 // drive writes 100 s of a bag: /imu at 100 Hz with 1 kB, and /tf_static and
 // /map, which are latched, at the start and at 30 s.
 func drive(t testing.TB, path string) {
-	w, err := all.Registry().Lookup("bag").Create(context.Background(), path, storage.WriteOptions{ChunkSize: 64 << 10, NoSync: true})
+	w, err := all.Registry().Lookup("bag").Create(context.Background(), path, storage.WriteOptions{ChunkSize: 64 << 10,
+		NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	topic := func(name, latching string) storage.TopicID {
 		id, err := w.CreateTopic(storage.Topic{
-			Name: name, Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")},
+			Name: name, Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+				Data: []byte("string data\n")},
 			Metadata: map[string]string{storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1", storage.MetaLatching: latching},
 		})
 		if err != nil {
@@ -100,8 +102,9 @@ func TestCutBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 			job := bagconvert.Job{
-				Source: path, SourceFormat: f, Sink: filepath.Join(dir, format+"-cut.bag"), SinkFormat: all.Registry().Lookup("bag"),
-				Read: storage.ReadOptions{FS: fs}, Select: selection.Selection{Start: start, Duration: 10e9},
+				Source: path, SourceFormat: f, Sink: filepath.Join(dir, format+"-cut.bag"),
+				SinkFormat: all.Registry().Lookup("bag"),
+				Read:       storage.ReadOptions{FS: fs}, Select: selection.Selection{Start: start, Duration: 10e9},
 			}
 			for _, latch := range []string{"none", "auto"} {
 				if job.Edit.Latch, err = selection.ParseLatch([]string{latch}); err != nil {
@@ -225,7 +228,8 @@ func TestCutSamples(t *testing.T) {
 		}
 		cuts++
 		out := filepath.Join(dir, fmt.Sprintf("%d", cuts))
-		convert(t, path, out, "--to", info.Format, "--latch", "none", "-S", fmt.Sprintf("@%d.%09d", first/1e9, first%1e9), "-u", fmt.Sprintf("%dns", length))
+		convert(t, path, out, "--to", info.Format, "--latch", "none", "-S", fmt.Sprintf("@%d.%09d", first/1e9, first%1e9),
+			"-u", fmt.Sprintf("%dns", length))
 		if info.Format == "db3" {
 			out += "/"
 		}
@@ -239,7 +243,8 @@ func TestCutSamples(t *testing.T) {
 		for i := range got {
 			g, w := &got[i], &want[i]
 			if g.LogTime != w.LogTime || !bytes.Equal(g.Data, w.Data) || cut.Topics[g.Topic].Name != info.Topics[w.Topic].Name {
-				t.Errorf("%s: message %d: %s at %d, want %s at %d", path, i, cut.Topics[g.Topic].Name, g.LogTime, info.Topics[w.Topic].Name, w.LogTime)
+				t.Errorf("%s: message %d: %s at %d, want %s at %d", path, i, cut.Topics[g.Topic].Name, g.LogTime,
+					info.Topics[w.Topic].Name, w.LogTime)
 				break
 			}
 		}

@@ -96,7 +96,8 @@ func damaged(t *testing.T, victim, out string, content []byte, what string) int 
 		t.Fatalf("%s: hangs", what)
 	}
 	if err != nil {
-		if !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) && !errors.Is(err, storage.ErrUnsupported) {
+		if !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) &&
+			!errors.Is(err, storage.ErrUnsupported) {
 			t.Errorf("%s: an error of no kind: %v", what, err)
 		}
 		if _, err := os.Stat(out); err == nil {

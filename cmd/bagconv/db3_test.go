@@ -69,7 +69,8 @@ func decodeROS1(t *testing.T, want map[string]int, bags []string) {
 		Problem           string
 	}
 	total := 0
-	for _, d := range jsonLines[decoded](t, exec.Command(python, append([]string{"testdata/referee/decode.py"}, bags...)...)) {
+	for _, d := range jsonLines[decoded](t, exec.Command(python, append([]string{"testdata/referee/decode.py"},
+		bags...)...)) {
 		if d.Problem != "" || d.Messages != want[d.Bag] {
 			t.Errorf("%s: %d messages, want %d: %s", d.Bag, d.Messages, want[d.Bag], d.Problem)
 		}

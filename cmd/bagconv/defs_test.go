@@ -133,7 +133,8 @@ func wrongTree(t *testing.T, folder, to string, r *rand.Rand) (n int) {
 		root, _, _ := strings.Cut(d.Text, "\n====")
 		var fields []string
 		for line := range strings.Lines(root) {
-			if line = strings.TrimSpace(line); line != "" && line[0] != '#' && !strings.Contains(strings.SplitN(line, "#", 2)[0], "=") {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' && !strings.Contains(strings.SplitN(line, "#", 2)[0],
+				"=") {
 				fields = append(fields, strings.SplitN(line, "#", 2)[0])
 			}
 		}
@@ -149,7 +150,8 @@ func wrongTree(t *testing.T, folder, to string, r *rand.Rand) (n int) {
 			fields = append(fields, "string[2] more")
 		}
 		dir := filepath.Join(to, pkg, "msg")
-		if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, short+".msg"), []byte(strings.Join(fields, "\n")), 0o666)); err != nil {
+		if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, short+".msg"),
+			[]byte(strings.Join(fields, "\n")), 0o666)); err != nil {
 			t.Fatal(err)
 		}
 		n++
@@ -241,7 +243,8 @@ func distroTree(t *testing.T, distro, to string) {
 			folder = parts[1]
 		}
 		dir := filepath.Join(to, parts[0], folder)
-		if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, parts[len(parts)-1]+"."+folder), []byte(text), 0o666)); err != nil {
+		if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, parts[len(parts)-1]+"."+folder),
+			[]byte(text), 0o666)); err != nil {
 			t.Fatal(err)
 		}
 	}

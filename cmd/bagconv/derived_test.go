@@ -16,7 +16,8 @@ import (
 )
 
 // derivedRoutes are the conversions of a folder with types that ROS 2 alone has.
-var derivedRoutes = [][2]string{{"d", "d-b.bag"}, {"d", "d-r.record"}, {"d-b.bag", "d-b-d"}, {"d-r.record", "d-r-d"}, {"d-r.record", "d-r-b.bag"}}
+var derivedRoutes = [][2]string{{"d", "d-b.bag"}, {"d", "d-r.record"}, {"d-b.bag", "d-b-d"}, {"d-r.record", "d-r-d"},
+	{"d-r.record", "d-r-b.bag"}}
 
 // convertDerived writes a folder of the world's messages, each type with its own definition, goes
 // all routes, and returns the outputs.
@@ -26,13 +27,15 @@ func (w *treeWorld) convertDerived(t *testing.T, schema func(i int) storage.Sche
 	i := -1
 	w.write(t, "d", func(m *typetree.Message) storage.Topic {
 		i++
-		return storage.Topic{Type: m.TypeName(typetree.ROS2), Encoding: "cdr", Schema: schema(i), Metadata: map[string]string{storage.MetaTypeHash: typetree.RIHS01(m)}}
+		return storage.Topic{Type: m.TypeName(typetree.ROS2), Encoding: "cdr", Schema: schema(i),
+			Metadata: map[string]string{storage.MetaTypeHash: typetree.RIHS01(m)}}
 	}, func(m *typetree.Message, v []typetree.Value) []byte { return typetree.AppendCDR(nil, m, v) })
 	for _, route := range derivedRoutes {
 		if lost := goRoute(t, w.dir, route[0], route[1]); len(lost) > 0 {
 			t.Errorf("%s -> %s: lost is %v", route[0], route[1], lost)
 		}
-		jobs = append(jobs, treeJob{Path: w.path(route[1]), Format: formatOf(route[1]), Truth: truth, Odd: odd && formatOf(route[1]) == "db3"})
+		jobs = append(jobs, treeJob{Path: w.path(route[1]), Format: formatOf(route[1]), Truth: truth,
+			Odd: odd && formatOf(route[1]) == "db3"})
 	}
 	return jobs
 }
@@ -53,7 +56,9 @@ func TestServicesAndActions(t *testing.T) {
 	w.older = w.Roots
 	w.fill()
 	// rosbags has another number for a char than ROS 2, so it refuses every event in a folder.
-	r.judge(t, w.dir, len(w.messages), w.convertDerived(t, func(i int) storage.Schema { return storage.Schema{Encoding: "ros2msg", Data: derived[i].Text} }, true))
+	r.judge(t, w.dir, len(w.messages),
+		w.convertDerived(t, func(i int) storage.Schema { return storage.Schema{Encoding: "ros2msg", Data: derived[i].Text} },
+			true))
 }
 
 // TestIDLTypes: the same for types that are defined in IDL alone.
@@ -81,8 +86,9 @@ func ros2Only(t *testing.T, path string) (topics []string, messages int, idl boo
 	chosen := map[storage.TopicID]bool{}
 	for i := range info.Topics {
 		tp := &info.Topics[i].Topic
-		chosen[info.Topics[i].ID] = tp.Encoding == "cdr" && !strings.Contains(tp.Type, "Log") && (strings.Contains(tp.Type, "/srv/") || strings.Contains(tp.Type, "/action/") ||
-			strings.HasPrefix(tp.Type, "action_msgs/") || strings.HasSuffix(tp.Schema.Encoding, "idl"))
+		chosen[info.Topics[i].ID] = tp.Encoding == "cdr" && !strings.Contains(tp.Type, "Log") &&
+			(strings.Contains(tp.Type, "/srv/") || strings.Contains(tp.Type, "/action/") ||
+				strings.HasPrefix(tp.Type, "action_msgs/") || strings.HasSuffix(tp.Schema.Encoding, "idl"))
 		idl = idl || tp.Schema.Encoding == "ros2idl"
 	}
 	used := map[string]bool{}
@@ -115,7 +121,8 @@ func TestSharedServices(t *testing.T) {
 	}
 	var made []output
 	referee := []string{"testdata/referee/mcap/values.py"} // one run for all: it takes longer to start than to read
-	for _, path := range slices.Concat(samples.Glob(t, "rosbag2/*/*"), samples.Glob(t, "rosbag2/*/*/*.mcap"), samples.Glob(t, "mcap/*/*.mcap")) {
+	for _, path := range slices.Concat(samples.Glob(t, "rosbag2/*/*"), samples.Glob(t, "rosbag2/*/*/*.mcap"),
+		samples.Glob(t, "mcap/*/*.mcap")) {
 		if status, _ := bagconv(t, "topics", path); status != 0 {
 			continue // other tests read damaged ones
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/bagconv/bagconv/internal/testing/samples"
 )
 
-// TestExportValues: each value in the tables of an export is the one that cat prints. Of the recordings the gate takes a
-// quarter, and BAGCONV_EXHAUSTIVE=1 all.
+// TestExportValues: each value in the tables of an export is the one that cat prints. Of the recordings the gate takes
+// a quarter, and BAGCONV_EXHAUSTIVE=1 all.
 func TestExportValues(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -134,8 +134,10 @@ func (p *peer) line(t *testing.T, v any) {
 func nodePeers(t *testing.T) string {
 	t.Helper()
 	node, err := exec.LookPath("node")
-	if _, err2 := os.Stat(os.Getenv("BAGCONV_NODE_MODULES") + "/@foxglove/ws-protocol-examples"); err != nil || err2 != nil {
-		missing(t, "npm's @foxglove/ws-protocol, ws-protocol-examples and ws (set BAGCONV_NODE_MODULES to a node_modules that has them; it needs node)")
+	if _, err2 := os.Stat(os.Getenv("BAGCONV_NODE_MODULES") + "/@foxglove/ws-protocol-examples"); err != nil ||
+		err2 != nil {
+		missing(t, "npm's @foxglove/ws-protocol, ws-protocol-examples and ws (set BAGCONV_NODE_MODULES to a node_modules "+
+			"that has them; it needs node)")
 	}
 	return node
 }
@@ -156,7 +158,8 @@ func TestRecordSDK(t *testing.T) {
 	var port int
 	server.line(t, &port)
 	path := filepath.Join(t.TempDir(), "out.mcap")
-	recorder := start(t, `ws://[^; ]+`, "record", fmt.Sprintf("ws://127.0.0.1:%d", port), "-a", "--encoding", "keep", "--limit", fmt.Sprint(messages+large), "-o", path)
+	recorder := start(t, `ws://[^; ]+`, "record", fmt.Sprintf("ws://127.0.0.1:%d", port), "-a", "--encoding", "keep",
+		"--limit", fmt.Sprint(messages+large), "-o", path)
 	var want sums
 	server.line(t, &want)
 	printed := recorder.end(t, nil)
@@ -180,7 +183,8 @@ func TestRecordExample(t *testing.T) {
 	server := startPeer(t, node, "testdata/referee/foxglove/example.cjs", "mcap-play", in)
 	var port int
 	server.line(t, &port)
-	recorder := start(t, `ws://[^; ]+`, "record", fmt.Sprintf("ws://127.0.0.1:%d", port), "-a", "-x", "/first", "--encoding", "keep", "--limit", fmt.Sprint(n), "-o", out)
+	recorder := start(t, `ws://[^; ]+`, "record", fmt.Sprintf("ws://127.0.0.1:%d", port), "-a", "-x", "/first",
+		"--encoding", "keep", "--limit", fmt.Sprint(n), "-o", out)
 	printed := recorder.end(t, nil)
 	if got, _ := sumsOf(t, out); !reflect.DeepEqual(got, want) {
 		t.Errorf("recorded are %v, sent were %v\n%s", got, want, printed)
@@ -200,8 +204,10 @@ func writeLate(t *testing.T, path string) (s sums, n int) {
 	topics := []storage.Topic{
 		{Name: "/first", Type: "a", Encoding: "json", Schema: storage.Schema{Encoding: "jsonschema", Data: []byte("{}")}},
 		{Name: "/text", Type: "a", Encoding: "json", Schema: storage.Schema{Encoding: "jsonschema", Data: []byte("{}")}},
-		{Name: "/ros1", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}},
-		{Name: "/proto", Type: "x.B", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf", Data: []byte("\x0a\x11\x0a\x07x.proto\x12\x01x\x22\x03\x0a\x01B")}},
+		{Name: "/ros1", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+			Data: []byte("string data\n")}},
+		{Name: "/proto", Type: "x.B", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf",
+			Data: []byte("\x0a\x11\x0a\x07x.proto\x12\x01x\x22\x03\x0a\x01B")}},
 	}
 	for _, topic := range topics {
 		if _, err := w.CreateTopic(topic); err != nil {
@@ -209,7 +215,8 @@ func writeLate(t *testing.T, path string) (s sums, n int) {
 		}
 	}
 	write := func(topic int, at int64, data []byte) {
-		if err := w.Write(&storage.Message{Topic: storage.TopicID(topic), LogTime: at, PublishTime: at, Data: data}); err != nil {
+		if err := w.Write(&storage.Message{Topic: storage.TopicID(topic), LogTime: at, PublishTime: at,
+			Data: data}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -323,7 +330,8 @@ func TestPublishSDK(t *testing.T) {
 	server := startPeer(t, python, "testdata/referee/foxglove/publish.py")
 	var port int
 	server.line(t, &port)
-	printed, err := exec.Command(binary, "play", "../../testdata/demo.bag", fmt.Sprintf("ws://127.0.0.1:%d", port), "--rate", "5", "--clock", "--latch", "none").CombinedOutput()
+	printed, err := exec.Command(binary, "play", "../../testdata/demo.bag", fmt.Sprintf("ws://127.0.0.1:%d", port),
+		"--rate", "5", "--clock", "--latch", "none").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, printed)
 	}
@@ -357,7 +365,8 @@ func publishedIn(t *testing.T, path string) map[string][5]any {
 				n++
 			}
 		}
-		list[topic.Name] = [5]any{topic.Type, topic.Schema.Encoding, float64(len(topic.Schema.Data)), float64(n), hex.EncodeToString(hash.Sum(nil))}
+		list[topic.Name] = [5]any{topic.Type, topic.Schema.Encoding, float64(len(topic.Schema.Data)), float64(n),
+			hex.EncodeToString(hash.Sum(nil))}
 	}
 	return list
 }

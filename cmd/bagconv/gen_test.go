@@ -44,7 +44,8 @@ func buildCPP(t *testing.T, compiler []string, args ...string) program {
 	case status != 0 && status != 3:
 		t.Fatalf("gen cpp %v: %d %s", args, status, stderr)
 	}
-	cmd := exec.Command(cxx, append(compiler[1:], "-Wall", "-Wextra", "-Werror", "-pedantic", "public_header.cpp", "types.cpp", "example.cpp", "-o", "example")...)
+	cmd := exec.Command(cxx, append(compiler[1:], "-Wall", "-Wextra", "-Werror", "-pedantic", "public_header.cpp",
+		"types.cpp", "example.cpp", "-o", "example")...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v %v: %v\n%.3000s", compiler, args, err, out)
@@ -83,7 +84,8 @@ func sameAsCat(t *testing.T, p program, path string) (frames []byte) {
 	gotLines, wantLines := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
 	for i := range min(len(gotLines), len(wantLines)) {
 		if !bytes.Equal(gotLines[i], wantLines[i]) {
-			t.Fatalf("%s: line %d of %d is\n%.2000s\nand of cat, of %d,\n%.2000s", path, i, len(gotLines), gotLines[i], len(wantLines), wantLines[i])
+			t.Fatalf("%s: line %d of %d is\n%.2000s\nand of cat, of %d,\n%.2000s", path, i, len(gotLines), gotLines[i],
+				len(wantLines), wantLines[i])
 		}
 	}
 	t.Fatalf("%s: %d lines, and %d of cat", path, len(gotLines), len(wantLines))
@@ -95,7 +97,8 @@ func mutated(frames []byte, n int, seed uint64) []byte {
 	var heads, messages [][]byte
 	for b := frames; len(b) >= 20; {
 		size := 4 + int(bin.LittleEndian.Uint32(b))
-		head := 20 + int(bin.LittleEndian.Uint16(b[12:])) + int(bin.LittleEndian.Uint16(b[14:])) + int(bin.LittleEndian.Uint32(b[16:]))
+		head := 20 + int(bin.LittleEndian.Uint16(b[12:])) + int(bin.LittleEndian.Uint16(b[14:])) +
+			int(bin.LittleEndian.Uint32(b[16:]))
 		if size-head < 20_000 {
 			heads, messages = append(heads, b[:head]), append(messages, b[head:size])
 		}
@@ -263,9 +266,11 @@ func TestFrames(t *testing.T) {
 	for ; s.Scan(); n++ {
 		line := rawLine(t, s.Bytes())
 		size := 4 + bin.LittleEndian.Uint32(frames)
-		time, e, y, p := int64(bin.LittleEndian.Uint64(frames[4:])), uint32(bin.LittleEndian.Uint16(frames[12:])), uint32(bin.LittleEndian.Uint16(frames[14:])), bin.LittleEndian.Uint32(frames[16:])
+		time, e, y, p := int64(bin.LittleEndian.Uint64(frames[4:])), uint32(bin.LittleEndian.Uint16(frames[12:])), uint32(
+			bin.LittleEndian.Uint16(frames[14:])), bin.LittleEndian.Uint32(frames[16:])
 		texts := string(frames[20 : 20+e+y+p])
-		if time != line.time || !strings.HasPrefix(texts, "ros1") || !strings.HasSuffix(texts, line.topic) || !bytes.Equal(frames[20+e+y+p:size], line.raw) {
+		if time != line.time || !strings.HasPrefix(texts, "ros1") || !strings.HasSuffix(texts, line.topic) ||
+			!bytes.Equal(frames[20+e+y+p:size], line.raw) {
 			t.Fatalf("frame %d: %d %s, not %d %s", n, time, texts, line.time, line.topic)
 		}
 		frames = frames[size:]

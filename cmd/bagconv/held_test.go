@@ -29,8 +29,8 @@ const heldFile = "BAGCONV_TEST_HELD"
 
 // heldMB runs bagconv with the arguments, which must succeed, and returns the most memory that it
 // held, in MB: the live bytes that collections found, and stacks. Collections stop the world, so that
-// what is allocated while they run does not count, and come by growth alone; thus, unlike the resident set, it is the same on a
-// busy machine. Memory of SQLite is not part of it.
+// what is allocated while they run does not count, and come by growth alone; thus, unlike the resident set, it is the
+// same on a busy machine. Memory of SQLite is not part of it.
 func heldMB(t *testing.T, env []string, args ...string) int {
 	t.Helper()
 	c := costOf(t, env, args...)

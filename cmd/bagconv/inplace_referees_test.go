@@ -25,9 +25,11 @@ func bagReaders(t *testing.T) []bagReader {
 	}
 	r := findReferees(t)
 	return []bagReader{
-		{"python3-rosbag", []string{python, "-c", counter("import rosbag", "sum(1 for _ in rosbag.Bag(p).read_messages(raw=True))")}},
+		{"python3-rosbag", []string{python, "-c",
+			counter("import rosbag", "sum(1 for _ in rosbag.Bag(p).read_messages(raw=True))")}},
 		{"librosbag", []string{cppCounter(t)}},
-		{"rosbags", []string{r.rosbags, "-c", counter("from rosbags.rosbag1 import Reader\ndef count(p):\n    with Reader(p) as r:\n        return sum(1 for _ in r.messages())", "count(p)")}},
+		{"rosbags", []string{r.rosbags, "-c", counter("from rosbags.rosbag1 import Reader\ndef count(p):\n    with "+
+			"Reader(p) as r:\n        return sum(1 for _ in r.messages())", "count(p)")}},
 		{"@foxglove/rosbag", []string{r.node, "testdata/referee/count.mjs"}},
 	}
 }
@@ -110,7 +112,8 @@ func cppCounter(t *testing.T) string {
 	for _, p := range strings.Fields("class_loader pluginlib rcpputils rcutils ament_index_cpp") {
 		args = append(args, "-I/usr/include/"+p)
 	}
-	for _, l := range strings.Fields("rosbag_storage roscpp_serialization rostime cpp_common console_bridge boost_system class_loader rcpputils rcutils ament_index_cpp tinyxml2") {
+	for _, l := range strings.Fields("rosbag_storage roscpp_serialization rostime cpp_common console_bridge " +
+		"boost_system class_loader rcpputils rcutils ament_index_cpp tinyxml2") {
 		args = append(args, "-l"+l)
 	}
 	if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {

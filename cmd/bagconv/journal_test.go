@@ -23,7 +23,8 @@ func TestRecoverJournal(t *testing.T) {
 	}
 	defer d.Close()
 	d.SetMaxOpenConns(1)
-	for _, q := range []string{"BEGIN", "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<99) INSERT INTO messages (topic_id, timestamp, data) SELECT topic_id, timestamp, data FROM messages, n WHERE id=1"} {
+	for _, q := range []string{"BEGIN", "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<99) " +
+		"INSERT INTO messages (topic_id, timestamp, data) SELECT topic_id, timestamp, data FROM messages, n WHERE id=1"} {
 		if _, err := d.Exec(q); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,8 @@ import (
 // generator builds scripts/gen beside the binary.
 var generator = sync.OnceValues(func() (path string, err error) {
 	path = filepath.Join(filepath.Dir(binary), "gen")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "../../scripts/gen").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path,
+		"../../scripts/gen").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil
@@ -115,7 +116,8 @@ func TestKilled(t *testing.T) {
 	convert(t, bag, db3+"/")
 	_, all := read(t, bag)
 	want := len(all)
-	for _, way := range []struct{ in, out, to string }{{bag, "db3", "db3"}, {db3, "out.bag", "bag"}, {bag, "folder", "ros2mcap"}} {
+	for _, way := range []struct{ in, out, to string }{{bag, "db3", "db3"}, {db3, "out.bag", "bag"},
+		{bag, "folder", "ros2mcap"}} {
 		out := filepath.Join(dir, way.out)
 		line := []string{"-q", "--to", way.to, way.in, out}
 		total, status := operations(t, line...)
@@ -138,7 +140,8 @@ func TestKilled(t *testing.T) {
 			if _, err := os.Stat(out); err == nil {
 				// Finished, or killed between the rename and the end: then it is whole.
 				if info, msgs := read(t, out); len(msgs) != want || len(info.Warnings) > 0 {
-					t.Errorf("killed at operation %d of %d: an output of %d of %d messages, %v", n, total, len(msgs), want, info.Warnings)
+					t.Errorf("killed at operation %d of %d: an output of %d of %d messages, %v", n, total, len(msgs), want,
+						info.Warnings)
 				}
 			} else if !killed {
 				t.Errorf("finished, and there is no output")

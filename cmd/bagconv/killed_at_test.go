@@ -128,7 +128,8 @@ func (k *killing) expect(t *testing.T, force bool) (before, after map[string]str
 
 // killedAt checks what a run that was killed at an operation has left once it is cleaned
 // up, and with again that the next run has its way.
-func (k *killing) killedAt(t *testing.T, dir, at string, atOnce bool, before, after map[string]string, force, again bool) {
+func (k *killing) killedAt(t *testing.T, dir, at string, atOnce bool, before, after map[string]string, force,
+	again bool) {
 	t.Helper()
 	now, _ := standing(t, dir)
 	for path, digest := range now {

@@ -64,7 +64,8 @@ func TestLost(t *testing.T) {
 		if err != nil || whole.Lossy() {
 			continue // no recording, or one that is damaged already
 		}
-		if bag := whole.Source; bag.Format == "bag" && bag.Version < "2" && !(&cut{t: t, file: path, size: math.MaxInt64, part: whole}).counts() {
+		if bag := whole.Source; bag.Format == "bag" && bag.Version < "2" &&
+			!(&cut{t: t, file: path, size: math.MaxInt64, part: whole}).counts() {
 			continue // a bag before 2.0 without an index shows nothing of a cut between two messages
 		}
 		for _, file := range whole.Source.Files {
@@ -79,7 +80,8 @@ func TestLost(t *testing.T) {
 				if c.part, err = cutRun(t, path, file, size); err == nil {
 					runs++
 					c.check()
-				} else if !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) && !errors.Is(err, storage.ErrUnsupported) {
+				} else if !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) &&
+					!errors.Is(err, storage.ErrUnsupported) {
 					t.Errorf("%s, %d bytes of %s: %v", path, size, file, err)
 				}
 			}
@@ -172,8 +174,10 @@ func (c *cut) check() {
 		c.hold("nothing", lost.Messages == 0 && (!lost.Uncounted || blind) && lost.Duration == 0)
 	} else if knows {
 		c.hold("nothing", damage > 0 && c.part.Lossy())
-		unnamed := c.part.Source.Format == "bag"                                        // its index is cut, and with it the only connections: nothing states the size
-		if !c.odd("stale-tail") && !c.odd("empty-chunk") && !unnamed && !c.headless() { // records that are longer than their header states
+		// its index is cut, and with it the only connections: nothing states the size
+		unnamed := c.part.Source.Format == "bag"
+		// records that are longer than their header states
+		if !c.odd("stale-tail") && !c.odd("empty-chunk") && !unnamed && !c.headless() {
 			c.hold("bytes", lost.Bytes >= c.of-c.size)
 		}
 		if read > 0 && !c.odd("header-wrong") && !unnamed && c.timed() {
@@ -203,7 +207,8 @@ func (c *cut) odd(code string) bool {
 func (c *cut) hold(rule string, ok bool) {
 	c.t.Helper()
 	if !ok {
-		c.t.Errorf("%s: %s, with %d of %d bytes of %s: %d of %d messages are written, lost are %+v; %v", rule, c.path, c.size, c.of,
+		c.t.Errorf("%s: %s, with %d of %d bytes of %s: %d of %d messages are written, lost are %+v; %v", rule, c.path, c.size,
+			c.of,
 			filepath.Base(c.file), c.part.messages, c.whole.messages, c.part.Lost, c.part.Warnings)
 	}
 }

@@ -66,7 +66,8 @@ func same(t *testing.T, a, b string) {
 		if ti.Encoding == "cdr" && strings.Count(typ, "/") == 1 { // as recorders wrote it before 2019
 			typ = strings.Replace(typ, "/", "/msg/", 1)
 		}
-		return fmt.Sprint(ti.Name, typ, ti.Encoding, ti.Metadata[storage.MetaCallerID], ti.Metadata[storage.MetaMD5Sum], ti.QoS, ti.Messages)
+		return fmt.Sprint(ti.Name, typ, ti.Encoding, ti.Metadata[storage.MetaCallerID], ti.Metadata[storage.MetaMD5Sum],
+			ti.QoS, ti.Messages)
 	}
 	for i := range infoB.Topics {
 		d := describe(&infoB.Topics[i])

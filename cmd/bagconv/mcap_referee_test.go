@@ -88,7 +88,8 @@ func TestMCAPNode(t *testing.T) {
 		}
 		for way, n := range map[string]nodeReading{"stream": got.Stream, "index": got.Index} {
 			if n.Messages != want.Messages || !maps.Equal(n.Topics, want.Topics) {
-				t.Errorf("%s, by its %s: %d messages, want %d; topics %v", strings.TrimPrefix(got.Path, dir), way, n.Messages, want.Messages, n.Topics)
+				t.Errorf("%s, by its %s: %d messages, want %d; topics %v", strings.TrimPrefix(got.Path, dir), way, n.Messages,
+					want.Messages, n.Topics)
 			}
 		}
 	}

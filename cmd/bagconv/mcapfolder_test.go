@@ -12,7 +12,8 @@ import (
 
 // mcapFolders are the rosbag2 folders with MCAP storage.
 func mcapFolders(t *testing.T) (out []string) {
-	for _, pattern := range []string{"rosbag2/*/*/metadata.yaml", "mcap/*+*/*/metadata.yaml", "mcap/generated/folder-*/metadata.yaml"} {
+	for _, pattern := range []string{"rosbag2/*/*/metadata.yaml", "mcap/*+*/*/metadata.yaml",
+		"mcap/generated/folder-*/metadata.yaml"} {
 		for _, path := range samples.Glob(t, pattern) {
 			dir := filepath.Dir(path)
 			parts, _ := filepath.Glob(filepath.Join(dir, "*.mcap*"))
@@ -52,7 +53,8 @@ func TestPairs(t *testing.T) {
 					back := stem + "_back" + ends[from]
 					convert(t, stem+end, back, "--to", from, "--no-sync")
 					for _, pair := range [][2]string{{in, stem + end}, {stem + end, back}} {
-						if status, text := bagconv(t, "verify", "-q", "--ignore", "unconvertible", filepath.Clean(pair[0]), filepath.Clean(pair[1])); status != 0 {
+						if status, text := bagconv(t, "verify", "-q", "--ignore", "unconvertible", filepath.Clean(pair[0]),
+							filepath.Clean(pair[1])); status != 0 {
 							t.Errorf("%s and %s: exit status %d: %s", pair[0], pair[1], status, text)
 						}
 					}
@@ -68,7 +70,8 @@ func TestMCAPFolders(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for i, path := range mcapFolders(t) {
-		for k, args := range [][]string{{"--storage", "mcap"}, {"--storage", "mcap", "--segment-size", "2K", "--compression", "lz4"}, {"--distro", "jazzy"}} {
+		for k, args := range [][]string{{"--storage", "mcap"}, {"--storage", "mcap", "--segment-size", "2K", "--compression",
+			"lz4"}, {"--distro", "jazzy"}} {
 			out := filepath.Join(dir, fmt.Sprintf("f%d_%d", i, k))
 			convert(t, append([]string{path, out + "/", "--no-sync"}, args...)...)
 			info, _ := read(t, path)

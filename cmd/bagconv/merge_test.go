@@ -56,7 +56,8 @@ func TestMergeMany(t *testing.T) {
 	}
 	for _, out := range []string{"out.bag", "out/", "out.record"} {
 		path := filepath.Join(dir, out)
-		held := heldMB(t, env, slices.Concat([]string{"merge", "-q", "--no-sync", "--max-memory", memory, "-o", path + out[len(strings.TrimRight(out, "/")):]}, paths)...)
+		held := heldMB(t, env, slices.Concat([]string{"merge", "-q", "--no-sync", "--max-memory", memory, "-o",
+			path + out[len(strings.TrimRight(out, "/")):]}, paths)...)
 		t.Logf("%s: %d MB", out, held)
 		if most := limit + limit/4 + programMB; held > most {
 			t.Errorf("%s: %d MB are held, want %d at most", out, held, most)
@@ -192,7 +193,8 @@ func blobTopic(t *testing.T, name string, definition int) storage.Topic {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return storage.Topic{Name: name, Type: "acme_msgs/Blob", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)},
+	return storage.Topic{Name: name, Type: "acme_msgs/Blob", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+		Data: []byte(text)},
 		Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(msg)}}
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/bagconv/bagconv/internal/testing/samples"
 )
 
-// TestPlacedBlobs: a stream with places has the values of one with bytes, and its places are where these bytes lie in the
-// files. The marks between rounds come in the order of time.
+// TestPlacedBlobs: a stream with places has the values of one with bytes, and its places are where these bytes lie in
+// the files. The marks between rounds come in the order of time.
 func TestPlacedBlobs(t *testing.T) {
 	t.Parallel()
 	placed := 0

@@ -15,7 +15,8 @@ import (
 // press types keys in a terminal.
 func (term *terminal) press(keys ...string) {
 	term.t.Helper()
-	if out, err := exec.Command("tmux", append([]string{"-S", term.socket, "send-keys"}, keys...)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command("tmux", append([]string{"-S", term.socket, "send-keys"},
+		keys...)...).CombinedOutput(); err != nil {
 		term.t.Fatalf("%v: %s", err, out)
 	}
 }
@@ -41,7 +42,8 @@ func played(t *testing.T, script string) (*terminal, *rostest.Subscriber) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = m.Close() })
-	play := fmt.Sprintf("$B play ../../testdata/recordings/ros1/rosbag/none.bag -t /pose --wait-for-subscribers --to %s", m.Address)
+	play := fmt.Sprintf("$B play ../../testdata/recordings/ros1/rosbag/none.bag -t /pose --wait-for-subscribers --to %s",
+		m.Address)
 	term := newTerminal(t, 100, 40, strings.ReplaceAll(script, "PLAY", play))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -29,7 +29,8 @@ func TestPython(t *testing.T) {
 		t.Run(args[0], func(t *testing.T) {
 			cmd := exec.Command(python, append([]string{"-m"}, args...)...)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "BAGCONV="+binary, "PYTHONPATH="+dir, "BAGCONV_PYTHON_ENVIRONMENT=referees", "PYTHONDONTWRITEBYTECODE=1")
+			cmd.Env = append(os.Environ(), "BAGCONV="+binary, "PYTHONPATH="+dir, "BAGCONV_PYTHON_ENVIRONMENT=referees",
+				"PYTHONDONTWRITEBYTECODE=1")
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%s: %v\n%s", args[0], err, out)
 			}

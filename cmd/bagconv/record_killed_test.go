@@ -65,7 +65,8 @@ func startRecording(t *testing.T, to, mode string, flags ...string) *recordingRu
 	if !f.Folder {
 		r.out += f.Extensions[0]
 	}
-	args := append([]string{"record", r.master.Address, "-a", "-o", r.out, "--to", to, "--chunk-duration", "20ms", "--quiet", "--no-sync"}, flags...)
+	args := append([]string{"record", r.master.Address, "-a", "-o", r.out, "--to", to, "--chunk-duration", "20ms",
+		"--quiet", "--no-sync"}, flags...)
 	r.cmd = exec.Command(binary, args...)
 	if mode != "" {
 		r.cmd = exec.Command(os.Args[0], args...)
@@ -143,7 +144,8 @@ const pageRows = 8
 func checkRecorded(t *testing.T, path string, torn bool) int {
 	t.Helper()
 	info, list := read(t, path)
-	if len(info.Topics) != 1 || !strings.Contains(info.Topics[0].Type, "String") || len(info.Topics[0].Schema.Data) == 0 || info.Topics[0].Name != "/chatter" {
+	if len(info.Topics) != 1 || !strings.Contains(info.Topics[0].Type, "String") || len(info.Topics[0].Schema.Data) == 0 ||
+		info.Topics[0].Name != "/chatter" {
 		t.Errorf("%s: topics %+v", path, info.Topics)
 	}
 	missing := 0
@@ -168,14 +170,17 @@ func checkRecorded(t *testing.T, path string, torn bool) int {
 
 // recordingReaders count the messages of recordings by programs of others.
 var recordingReaders = map[string]struct{ python, program string }{
-	"bag":      {"", counter("import rosbag", "sum(1 for _ in rosbag.Bag(p).read_messages(raw=True))")},
-	"record":   {"BAGCONV_CYBER_PYTHON", counter("from cyber_record.record import Record", "sum(1 for _ in Record(p).read_messages())")},
+	"bag": {"", counter("import rosbag", "sum(1 for _ in rosbag.Bag(p).read_messages(raw=True))")},
+	"record": {"BAGCONV_CYBER_PYTHON", counter("from cyber_record.record import Record",
+		"sum(1 for _ in Record(p).read_messages())")},
 	"db3":      {"BAGCONV_ROSBAGS_PYTHON", rosbagsCounter},
 	"ros2mcap": {"BAGCONV_ROSBAGS_PYTHON", rosbagsCounter},
-	"mcap":     {"BAGCONV_MCAP_PYTHON", counter("from mcap.reader import make_reader", "sum(1 for _ in make_reader(open(p, 'rb')).iter_messages())")},
+	"mcap": {"BAGCONV_MCAP_PYTHON", counter("from mcap.reader import make_reader",
+		"sum(1 for _ in make_reader(open(p, 'rb')).iter_messages())")},
 }
 
-var rosbagsCounter = counter("from rosbags.rosbag2 import Reader\ndef count(p):\n    with Reader(p) as r:\n        return sum(1 for _ in r.messages())", "count(p)")
+var rosbagsCounter = counter("from rosbags.rosbag2 import Reader\ndef count(p):\n    with Reader(p) as r:\n        "+
+	"return sum(1 for _ in r.messages())", "count(p)")
 
 // judgeRecorded has them count, if they are there.
 func judgeRecorded(t *testing.T, to string, want map[string]int) {
@@ -202,7 +207,8 @@ func TestRecordKilled(t *testing.T) {
 		moments = 30
 	}
 	for _, flags := range [][]string{{"bag"}, {"db3"}, {"record"}, {"mcap"}, {"ros2mcap"},
-		{"db3", "--segment-size", "200k"}, {"ros2mcap", "--segment-size", "200k"}, {"record", "--segment-size", "200k"}, {"db3", "--compression", "zstd", "--compression-mode", "message"}} {
+		{"db3", "--segment-size", "200k"}, {"ros2mcap", "--segment-size", "200k"}, {"record", "--segment-size", "200k"},
+		{"db3", "--compression", "zstd", "--compression-mode", "message"}} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			t.Parallel()
 			saved := map[string]int{}
@@ -223,7 +229,8 @@ func TestRecordKilled(t *testing.T) {
 				}
 				saved[out] = n
 				if flags[0] == "bag" && exec.Command("/usr/bin/python3", "-c", "import rosbag").Run() == nil {
-					if b, err := exec.Command("/usr/bin/python3", "-c", "import rosbag, sys\nwith rosbag.Bag(sys.argv[1], 'a', allow_unindexed=True) as b:\n    for _ in b.reindex(): pass", left).CombinedOutput(); err != nil {
+					if b, err := exec.Command("/usr/bin/python3", "-c", "import rosbag, sys\nwith rosbag.Bag(sys.argv[1], 'a', "+
+						"allow_unindexed=True) as b:\n    for _ in b.reindex(): pass", left).CombinedOutput(); err != nil {
 						t.Errorf("rosbag reindex: %v: %s", err, b)
 					}
 					saved[left] = n
@@ -237,7 +244,8 @@ func TestRecordKilled(t *testing.T) {
 // TestRecordFull: on a full disk the recording stops with exit status 1, and what was written is
 // there and named.
 func TestRecordFull(t *testing.T) {
-	for _, flags := range [][]string{{"bag"}, {"db3"}, {"record"}, {"mcap", "--compression", "none"}, {"ros2mcap", "--compression", "none"}, {"record", "--segment-size", "200k"}} {
+	for _, flags := range [][]string{{"bag"}, {"db3"}, {"record"}, {"mcap", "--compression", "none"},
+		{"ros2mcap", "--compression", "none"}, {"record", "--segment-size", "200k"}} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			t.Parallel()
 			r := startRecording(t, flags[0], "room 2000000", flags[1:]...)

@@ -83,7 +83,8 @@ func TestRecordFields(t *testing.T) {
 			results := jsonLines[result](t, exec.Command(python, args...))
 			for _, r := range results {
 				if len(r.Problems) > 0 || r.Messages != len(msgs) || r.Fields < 3*len(msgs) {
-					t.Errorf("%s -> %s: %d of %d messages, %d fields compared: %s", path, r.Out, r.Messages, len(msgs), r.Fields, strings.Join(r.Problems, "; "))
+					t.Errorf("%s -> %s: %d of %d messages, %d fields compared: %s", path, r.Out, r.Messages, len(msgs), r.Fields,
+						strings.Join(r.Problems, "; "))
 				}
 			}
 			if len(results) != 4 || info.Messages != int64(len(msgs)) {
@@ -221,7 +222,8 @@ func plain(m protoreflect.Message) bool {
 			if plain(v.Message()) {
 				m.Clear(f)
 			}
-		case v.Equal(f.Default()), f.Kind() == protoreflect.DoubleKind && math.IsNaN(v.Float()) && math.IsNaN(f.Default().Float()):
+		case v.Equal(f.Default()), f.Kind() == protoreflect.DoubleKind && math.IsNaN(v.Float()) &&
+			math.IsNaN(f.Default().Float()):
 			m.Clear(f)
 		}
 		return true
@@ -290,7 +292,8 @@ func TestTwoHeaders(t *testing.T) {
 	for _, ti := range demo.Topics {
 		topic := ti.Topic
 		topic.Name = "/old" + topic.Name
-		topic.Schema.Data = old(topic.Schema.Data, []byte("modules/common_msgs/basic_msgs/header.proto"), []byte("modules/common/proto/files/the/header.proto"))
+		topic.Schema.Data = old(topic.Schema.Data, []byte("modules/common_msgs/basic_msgs/header.proto"),
+			[]byte("modules/common/proto/files/the/header.proto"))
 		if _, err := w.CreateTopic(topic); err != nil {
 			t.Fatal(err)
 		}

@@ -89,13 +89,15 @@ for p in sys.argv[1:]:
 func TestReindexReferees(t *testing.T) {
 	t.Parallel()
 	t.Run("bags", func(t *testing.T) {
-		want, zero := reindexAll(t, append(samples.Glob(t, "ros1/*/*.bag"), samples.Glob(t, "ros1/*/*.active")...)), map[string]int{}
+		want, zero := reindexAll(t, append(samples.Glob(t, "ros1/*/*.bag"),
+			samples.Glob(t, "ros1/*/*.active")...)), map[string]int{}
 		t.Run("python3-rosbag", func(t *testing.T) { decodeROS1(t, want, sorted(want)) })
 		t.Run("rosbag info", func(t *testing.T) {
 			if exec.Command("/usr/bin/python3", "-c", "import rosbag").Run() != nil {
 				missing(t, "python3-rosbag")
 			}
-			counted(t, want, "/usr/bin/python3", "-c", counter("import rosbag", "len(str(rosbag.Bag(p))) and rosbag.Bag(p).get_message_count()"))
+			counted(t, want, "/usr/bin/python3", "-c",
+				counter("import rosbag", "len(str(rosbag.Bag(p))) and rosbag.Bag(p).get_message_count()"))
 		})
 		t.Run("C++", func(t *testing.T) { countCPP(t, want, zero, sorted(want)) })
 		for _, r := range bagReaders(t) {
@@ -120,9 +122,13 @@ func TestReindexReferees(t *testing.T) {
 		{"records", samples.Glob(t, "cyber/generated/*.record"), 4, "BAGCONV_CYBER_PYTHON",
 			counter("from cyber_record.record import Record", "sum(1 for _ in Record(p).read_messages())")},
 		{"folders", recordedFolders(t), 1, "BAGCONV_ROSBAGS_PYTHON",
-			counter("from rosbags.rosbag2 import Reader\ndef count(p):\n    with Reader(p) as r:\n        assert sum(c.msgcount for c in r.connections) == r.message_count\n        return sum(1 for _ in r.messages())", "count(p)")},
+			counter("from rosbags.rosbag2 import Reader\ndef count(p):\n    with Reader(p) as r:\n        assert "+
+				"sum(c.msgcount for c in r.connections) == r.message_count\n        return sum(1 for _ in r.messages())",
+				"count(p)")},
 		{"MCAP", samples.Glob(t, "mcap/generated/*.mcap"), 15, "BAGCONV_MCAP_PYTHON",
-			counter("from mcap.reader import make_reader\ndef count(p):\n    r = make_reader(open(p, 'rb'))\n    n = r.get_summary().statistics.message_count\n    assert n == sum(1 for _ in r.iter_messages())\n    return n", "count(p)")},
+			counter("from mcap.reader import make_reader\ndef count(p):\n    r = make_reader(open(p, 'rb'))\n    n = "+
+				"r.get_summary().statistics.message_count\n    assert n == sum(1 for _ in r.iter_messages())\n    return n",
+				"count(p)")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := reindexAll(t, c.paths)
@@ -206,7 +212,8 @@ func TestReindexWithoutIndexData(t *testing.T) {
 	if err := os.WriteFile(path, open, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if status, stderr := bagconv(t, "reindex", path); status != 1 || !strings.Contains(stderr, "the index records after it count 0") {
+	if status, stderr := bagconv(t, "reindex", path); status != 1 ||
+		!strings.Contains(stderr, "the index records after it count 0") {
 		t.Errorf("exit status %d: %s", status, stderr)
 	}
 	if err := os.WriteFile(path, b, 0o666); err != nil {
@@ -217,7 +224,8 @@ func TestReindexWithoutIndexData(t *testing.T) {
 	}
 	for _, option := range []string{"", ", skip_index=True", ", allow_unindexed=True"} {
 		script := "import rosbag, sys\nprint(sum(1 for _ in rosbag.Bag(sys.argv[1]" + option + ").read_messages(raw=True)))"
-		if out, err := exec.Command("/usr/bin/python3", "-c", script, path).CombinedOutput(); err == nil || !strings.Contains(string(out), "Unindexed bag") && !strings.Contains(string(out), "Expected op code: INDEX_DATA") {
+		if out, err := exec.Command("/usr/bin/python3", "-c", script, path).CombinedOutput(); err == nil ||
+			!strings.Contains(string(out), "Unindexed bag") && !strings.Contains(string(out), "Expected op code: INDEX_DATA") {
 			t.Errorf("python3-rosbag%s reads it: %s; so reindex can write it", option, out)
 		}
 	}

@@ -111,13 +111,15 @@ func TestServeNode(t *testing.T) {
 	for i := 0; i < len(got); i += 2 {
 		file, url := got[i], got[i+1]
 		want := fmt.Sprint(file.Stream, file.Index)
-		if fmt.Sprint(url.Stream, url.Index) != want || file.Index.Messages < 600 || file.Index.Messages != url.Stream.Messages {
+		if fmt.Sprint(url.Stream, url.Index) != want || file.Index.Messages < 600 ||
+			file.Index.Messages != url.Stream.Messages {
 			t.Errorf("%s: %v %v, want %s", url.Path, url.Stream, url.Index, want)
 		}
 	}
 }
 
-// TestServePlaysNode: npm's client of the Foxglove WebSocket and a raw socket get all messages of a recording that is served.
+// TestServePlaysNode: npm's client of the Foxglove WebSocket and a raw socket get all messages of a recording that is
+// served.
 func TestServePlaysNode(t *testing.T) {
 	node := nodePeers(t)
 	in := filepath.Join(t.TempDir(), "in.mcap")

@@ -140,10 +140,12 @@ func TestBarInTerminal(t *testing.T) {
 			}
 		}
 		out := filepath.Join(dir, fmt.Sprintf("%d.bag", columns))
-		run := fmt.Sprintf("trap : INT; cd %s; echo begin; $B in.bag %s --compression bz2 --threads 1; echo status $?", dir, filepath.Base(out))
+		run := fmt.Sprintf("trap : INT; cd %s; echo begin; $B in.bag %s --compression bz2 --threads 1; echo status $?", dir,
+			filepath.Base(out))
 		term := newTerminal(t, columns, 20, run)
 		term.until("status 0", show)
-		if rows := term.screen("-J"); !regexp.MustCompile(`^begin in.bag -> \d+.bag: [\d,]+ messages, .* MB/s\) status 0$`).MatchString(unfolded(rows)) {
+		if rows := term.screen("-J"); !regexp.MustCompile(
+			`^begin in.bag -> \d+.bag: [\d,]+ messages, .* MB/s\) status 0$`).MatchString(unfolded(rows)) {
 			t.Errorf("%d columns: what remains is %q", columns, rows)
 		}
 		if bars < 3 || wide >= columns || columns == 80 && wide < 60 {
@@ -162,7 +164,8 @@ func TestBarInTerminal(t *testing.T) {
 				}
 			}
 		})
-		if rows := term.screen("-J"); !strings.HasSuffix(unfolded(rows), fmt.Sprintf(" bagconv: %d.bag: interrupted; nothing was written status 130", columns)) {
+		if rows := term.screen("-J"); !strings.HasSuffix(unfolded(rows),
+			fmt.Sprintf(" bagconv: %d.bag: interrupted; nothing was written status 130", columns)) {
 			t.Errorf("%d columns: what remains after ^C is %q", columns, rows)
 		}
 	}
@@ -180,13 +183,16 @@ func TestColorInTerminal(t *testing.T) {
 	for _, c := range []struct {
 		flag, environ string
 		want          bool
-	}{{"", "", true}, {"--color=auto", "", true}, {"--color=never", "", false}, {"", "NO_COLOR=1", false}, {"--color=always", "NO_COLOR=1", true}, {"", "TERM=dumb", false}} {
+	}{{"", "", true}, {"--color=auto", "", true}, {"--color=never", "", false}, {"", "NO_COLOR=1", false},
+		{"--color=always", "NO_COLOR=1", true}, {"", "TERM=dumb", false}} {
 		// tmux gives its sessions a TERM of its own.
-		term := newTerminal(t, 80, 100, c.environ+" $B none.bag out/ "+c.flag+"; $B formats "+c.flag+"; echo through", "NO_COLOR=")
+		term := newTerminal(t, 80, 100, c.environ+" $B none.bag out/ "+c.flag+"; $B formats "+c.flag+"; echo through",
+			"NO_COLOR=")
 		term.until("through", nil)
 		rows := term.screen("-e")
 		colored := strings.Contains(rows[0], red)
-		if !strings.Contains(rows[0], "no such file or folder") || colored != c.want || strings.Contains(strings.Join(rows[1:], ""), "\x1b[3") && !c.want {
+		if !strings.Contains(rows[0], "no such file or folder") || colored != c.want ||
+			strings.Contains(strings.Join(rows[1:], ""), "\x1b[3") && !c.want {
 			t.Errorf("%+v: %q", c, rows)
 		}
 	}

@@ -91,7 +91,8 @@ func (w *treeWorld) path(name string) string { return filepath.Join(w.dir, name)
 
 // write makes a recording of the messages with the bytes of typetree's own encoder.
 // text and encode are the definition and the bytes.
-func (w *treeWorld) write(t *testing.T, name string, topic func(m *typetree.Message) storage.Topic, encode func(m *typetree.Message, v []typetree.Value) []byte) {
+func (w *treeWorld) write(t *testing.T, name string, topic func(m *typetree.Message) storage.Topic,
+	encode func(m *typetree.Message, v []typetree.Value) []byte) {
 	t.Helper()
 	f := all.Registry().Lookup("db3")
 	if strings.HasSuffix(name, ".bag") {
@@ -110,7 +111,8 @@ func (w *treeWorld) write(t *testing.T, name string, topic func(m *typetree.Mess
 	}
 	for _, m := range w.messages {
 		data := encode(w.Roots[m.root], m.value)
-		if err := out.Write(&storage.Message{Topic: storage.TopicID(m.root), LogTime: m.time, PublishTime: m.time, Data: data}); err != nil {
+		if err := out.Write(&storage.Message{Topic: storage.TopicID(m.root), LogTime: m.time, PublishTime: m.time,
+			Data: data}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,7 +145,8 @@ func (w *treeWorld) writeTruth(t *testing.T) string {
 	t.Helper()
 	topics := map[string]map[string]string{}
 	for i, m := range w.older {
-		topics[treeTopic(i)] = map[string]string{"ROS1": m.TypeName(typetree.ROS1), "ROS2": m.TypeName(typetree.ROS2), "MD5": typetree.MD5(m)}
+		topics[treeTopic(i)] = map[string]string{"ROS1": m.TypeName(typetree.ROS1), "ROS2": m.TypeName(typetree.ROS2),
+			"MD5": typetree.MD5(m)}
 	}
 	b, err := json.Marshal(topics)
 	if err != nil {
@@ -166,9 +169,11 @@ var treeRoutes = []struct {
 	seq      bool
 }{
 	{"b.bag", "b-d", false}, {"b.bag", "b-r.record", true}, {"b.bag", "b-b.bag", true},
-	{"b-d", "b-d-b.bag", false}, {"b-d", "b-d-r.record", false}, {"b-r.record", "b-r-b.bag", true}, {"b-r.record", "b-r-d", false},
+	{"b-d", "b-d-b.bag", false}, {"b-d", "b-d-r.record", false}, {"b-r.record", "b-r-b.bag", true}, {"b-r.record", "b-r-d",
+		false},
 	{"d", "d-d", false}, {"d", "d-b.bag", false}, {"d", "d-r.record", false},
-	{"d-b.bag", "d-b-d", false}, {"d-b.bag", "d-b-r.record", false}, {"d-r.record", "d-r-d", false}, {"d-r.record", "d-r-b.bag", false},
+	{"d-b.bag", "d-b-d", false}, {"d-b.bag", "d-b-r.record", false}, {"d-r.record", "d-r-d", false}, {"d-r.record",
+		"d-r-b.bag", false},
 }
 
 func formatOf(name string) string {

@@ -31,10 +31,12 @@ type verdict struct {
 // what it prints of them, and why that is not a fault of the output.
 var readerLimits = []struct{ reader, problem, reason string }{
 	{"@foxglove/rosmsg2-serialization", "wstring is implementation-defined", "it refuses every wstring"},
-	{"@foxglove/rosmsg2-serialization", "Invalid field name", "it refuses names that rosidl refuses, as fields of ROS 1 may have them"},
+	{"@foxglove/rosmsg2-serialization", "Invalid field name",
+		"it refuses names that rosidl refuses, as fields of ROS 1 may have them"},
 	{"@foxglove/rosmsg2-serialization", "Cannot unambiguously determine", "it looks for a bare type name in all packages"},
 	{"@foxglove/rosbag", "Cannot unambiguously determine", "it looks for a bare type name in all packages"},
-	{"@foxglove/rosmsg2-serialization", "no root MessageDefinition", "it takes a type of constants alone for a module of constants"},
+	{"@foxglove/rosmsg2-serialization", "no root MessageDefinition",
+		"it takes a type of constants alone for a module of constants"},
 }
 
 // limitOf returns which limit of a reader a problem is, -1 for none.
@@ -107,7 +109,8 @@ func (r referees) judge(t *testing.T, dir string, messages int, jobs []treeJob) 
 		for _, v := range verdicts {
 			problems := slices.DeleteFunc(v.Problems, func(p string) bool { return limitOf(v.Reader, p) >= 0 })
 			if n := len(problems); n > 0 {
-				t.Errorf("%s reads %s: %d problems\n%s", v.Reader, filepath.Base(v.Path), n, strings.Join(problems[:min(n, 8)], "\n"))
+				t.Errorf("%s reads %s: %d problems\n%s", v.Reader, filepath.Base(v.Path), n, strings.Join(problems[:min(n, 8)],
+					"\n"))
 			} else if v.Messages < messages/8 { // of odd names some reader knows few
 				t.Errorf("%s reads %s: only %d messages were compared", v.Reader, filepath.Base(v.Path), v.Messages)
 			}

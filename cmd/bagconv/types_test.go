@@ -45,7 +45,8 @@ func typeCases() []typeCase {
 		}
 	}
 	return []typeCase{
-		{"acme_msgs/HeaderAndPose", "Header header\ngeometry_msgs/PoseStamped p\n", message(func(w *ros.Writer) { header(w); header(w); pose(w) })},
+		{"acme_msgs/HeaderAndPose", "Header header\ngeometry_msgs/PoseStamped p\n",
+			message(func(w *ros.Writer) { header(w); header(w); pose(w) })},
 		{"acme_msgs/PoseAndPoint", "geometry_msgs/Pose a\ngeometry_msgs/Point b\ngeometry_msgs/PoseStamped[] c\n",
 			message(func(w *ros.Writer) {
 				pose(w)
@@ -60,7 +61,8 @@ func typeCases() []typeCase {
 		{"std_msgs/Empty", "", nil},
 		{"acme_msgs/Nothing", "# nothing\n", nil},
 		{"acme_msgs/Constants", "int8 X=1\nstring NAME=some text\n", nil},
-		{"acme_msgs/Empties", "std_msgs/Empty a\nuint8 b\nConstants[] c\n" + strings.Repeat("=", 80) + "\nMSG: acme_msgs/Constants\nint8 X=1\n", []byte{5, 2, 0, 0, 0}},
+		{"acme_msgs/Empties", "std_msgs/Empty a\nuint8 b\nConstants[] c\n" + strings.Repeat("=", 80) +
+			"\nMSG: acme_msgs/Constants\nint8 X=1\n", []byte{5, 2, 0, 0, 0}},
 		{"acme_msgs/Durations", "duration[5] d\n", message(func(w *ros.Writer) {
 			words(w, -1, 0, -1, 500_000_000, -2114, 1, 0, 0, 3, 999_999_999)
 		})},
@@ -75,7 +77,8 @@ func typesBag(t *testing.T, path string, cases []typeCase) {
 		t.Fatal(err)
 	}
 	for i, c := range cases {
-		msg, err := rosmsg.Parse(c.name, []byte(c.text), rosmsg.ROS1, func(name string) (string, bool) { return builtin.Lookup("noetic", name) })
+		msg, err := rosmsg.Parse(c.name, []byte(c.text), rosmsg.ROS1,
+			func(name string) (string, bool) { return builtin.Lookup("noetic", name) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +104,8 @@ func typesBag(t *testing.T, path string, cases []typeCase) {
 func TestWithoutDefinitions(t *testing.T) {
 	dir := t.TempDir()
 	var pairs []string
-	for name, more := range map[string][]typeCase{"some": nil, "known": {{name: "acme_msgs/Own", text: "int8 a\n", message: []byte{1}}}} {
+	for name, more := range map[string][]typeCase{"some": nil,
+		"known": {{name: "acme_msgs/Own", text: "int8 a\n", message: []byte{1}}}} {
 		cases := append([]typeCase{
 			{"std_msgs/String", "", []byte{1, 0, 0, 0, 'a'}},
 			{"sensor_msgs/Range", "", make([]byte, 12+4+1+16)}, // another in Iron and later
@@ -138,7 +142,8 @@ func TestWithoutDefinitions(t *testing.T) {
 func undefined(t *testing.T, from, to string) {
 	t.Helper()
 	info, msgs := read(t, from)
-	w, err := all.Registry().Lookup("db3").Create(context.Background(), to, storage.WriteOptions{NoSync: true, Profile: "humble", Metadata: map[string]string{storage.MetaDistro: "humble"}})
+	w, err := all.Registry().Lookup("db3").Create(context.Background(), to, storage.WriteOptions{NoSync: true,
+		Profile: "humble", Metadata: map[string]string{storage.MetaDistro: "humble"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +169,8 @@ func TestTypes(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	typesBag(t, at("a.bag"), typeCases())
 	for _, step := range [][]string{
-		{"a.bag", "db3"}, {"db3", "b.bag"}, {"a.bag", "a.record"}, {"a.record", "c.bag"}, {"db3", "b.record"}, {"b.record", "db3b"},
+		{"a.bag", "db3"}, {"db3", "b.bag"}, {"a.bag", "a.record"}, {"a.record", "c.bag"}, {"db3", "b.record"},
+		{"b.record", "db3b"},
 	} {
 		args := []string{at(step[0]), at(step[1])}
 		if filepath.Ext(step[1]) == "" {
@@ -183,5 +189,6 @@ func TestTypes(t *testing.T) {
 	if at := len(a) - 1; !bytes.Equal(a[at].Data, b[at].Data) {
 		t.Errorf("durations are % x from a bag and % x from rosbag2", a[at].Data, b[at].Data)
 	}
-	checkPairs(t, 4, []string{at("a.bag"), at("db3"), at("db3"), at("b.bag"), at("a.bag"), at("c.bag"), at("db3"), at("db3b")})
+	checkPairs(t, 4, []string{at("a.bag"), at("db3"), at("db3"), at("b.bag"), at("a.bag"), at("c.bag"), at("db3"),
+		at("db3b")})
 }

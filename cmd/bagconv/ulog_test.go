@@ -24,7 +24,8 @@ func TestULogReferee(t *testing.T) {
 	files := 0
 	for _, path := range samples.Glob(t, "ulog/*/*.ulg") {
 		// It ends at noise, forgets subscriptions before appended data, and refuses the flag as bagconv does.
-		if name := filepath.Base(path); slices.Contains([]string{"noise.ulg", "appended.ulg", "appended-cut.ulg", "unknown-flag.ulg"}, name) {
+		if name := filepath.Base(path); slices.Contains([]string{"noise.ulg", "appended.ulg", "appended-cut.ulg",
+			"unknown-flag.ulg"}, name) {
 			continue
 		}
 		if st, err := os.Stat(path); err != nil || st.Size() > int64(samples.Pick(1<<30, 1<<20, 1<<20)) {
@@ -75,7 +76,8 @@ func TestULogOutputs(t *testing.T) {
 			t.Errorf("%s: verify: status %d: %s", name, status, stderr)
 		}
 	}
-	if status, stderr := bagconv(t, source, filepath.Join(dir, "x.ulg")); status != 2 || !strings.Contains(stderr, "cannot be written") {
+	if status, stderr := bagconv(t, source, filepath.Join(dir, "x.ulg")); status != 2 ||
+		!strings.Contains(stderr, "cannot be written") {
 		t.Errorf("to ULog: status %d: %s", status, stderr)
 	}
 }

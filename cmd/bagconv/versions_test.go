@@ -20,13 +20,16 @@ func TestVersionsBack(t *testing.T) {
 	}
 	part := map[string]*typetree.Message{
 		"old": {Package: "acme", Name: "Part", Fields: []typetree.Field{field("id", "uint8", typetree.One)}},
-		"new": {Package: "acme", Name: "Part", Fields: []typetree.Field{field("id", typetree.String, typetree.One), field("more", "float64", typetree.List)}},
+		"new": {Package: "acme", Name: "Part", Fields: []typetree.Field{field("id", typetree.String, typetree.One),
+			field("more", "float64", typetree.List)}},
 	}
 	dir := t.TempDir()
 	var folders []string
 	for _, year := range []string{"old", "new"} {
 		// The text of the root is the same: what it uses has changed.
-		root := &typetree.Message{Package: "acme", Name: "Status", Fields: []typetree.Field{{Name: "parts", Message: part[year], Array: typetree.List}, field("name", typetree.String, typetree.One)}}
+		root := &typetree.Message{Package: "acme", Name: "Status",
+			Fields: []typetree.Field{{Name: "parts", Message: part[year], Array: typetree.List}, field("name", typetree.String,
+				typetree.One)}}
 		w := &treeWorld{World: &typetree.World{Roots: []*typetree.Message{root}}, dir: dir}
 		w.older = w.Roots
 		for i := range 20 {
@@ -34,11 +37,13 @@ func TestVersionsBack(t *testing.T) {
 			if year == "new" {
 				one = []typetree.Value{fmt.Sprintf("part %d", i), []typetree.Value{float64(i), 0.5}}
 			}
-			w.messages = append(w.messages, treeMessage{0, 1_700_000_000_000_000_000 + int64(i), []typetree.Value{[]typetree.Value{one, one}, "all"}})
+			w.messages = append(w.messages, treeMessage{0, 1_700_000_000_000_000_000 + int64(i),
+				[]typetree.Value{[]typetree.Value{one, one}, "all"}})
 		}
 		w.write(t, year, func(m *typetree.Message) storage.Topic {
-			return storage.Topic{Type: m.TypeName(typetree.ROS2), Encoding: "cdr", Metadata: map[string]string{storage.MetaTypeHash: typetree.RIHS01(m)},
-				Schema: storage.Schema{Encoding: "ros2msg", Data: typetree.AppendText(nil, m, typetree.ROS2)}}
+			return storage.Topic{Type: m.TypeName(typetree.ROS2), Encoding: "cdr",
+				Metadata: map[string]string{storage.MetaTypeHash: typetree.RIHS01(m)},
+				Schema:   storage.Schema{Encoding: "ros2msg", Data: typetree.AppendText(nil, m, typetree.ROS2)}}
 		}, func(m *typetree.Message, v []typetree.Value) []byte { return typetree.AppendCDR(nil, m, v) })
 		folders = append(folders, w.path(year))
 	}

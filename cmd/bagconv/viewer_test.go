@@ -58,7 +58,8 @@ func seeInViewer(t *testing.T, path, shot string, paint color.RGBA, times ...int
 		t.Fatalf("the viewer did not open %s: %+v", path, got)
 	}
 	for i, want := range times {
-		if at, err := strconv.ParseInt(got.Log[i], 10, 64); err != nil || math.Abs(float64(at-want)) > 1000 { // JavaScript rounds it
+		// JavaScript rounds it
+		if at, err := strconv.ParseInt(got.Log[i], 10, 64); err != nil || math.Abs(float64(at-want)) > 1000 {
 			t.Errorf("log time %s in the viewer, want %d", got.Log[i], want)
 		}
 	}
@@ -86,7 +87,8 @@ func writePictures(t *testing.T, path string, c color.RGBA, start, step int64, n
 		t.Fatal(err)
 	}
 	defer w.Close()
-	id, err := w.CreateTopic(storage.Topic{Name: "/camera", Type: "sensor_msgs/Image", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(def)},
+	id, err := w.CreateTopic(storage.Topic{Name: "/camera", Type: "sensor_msgs/Image", Encoding: "ros1",
+		Schema:   storage.Schema{Encoding: "ros1msg", Data: []byte(def)},
 		Metadata: map[string]string{storage.MetaMD5Sum: "060021388200f6f0f447d0fcd9c64743"}})
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,8 @@ type Options struct {
 	Threads     int             // 0: one per core
 	Definitions []*defset.Set   // as convert.Job.Definitions
 	Target      *mapping.Target // the definitions that programs have today: types that differ are findings; nil: none
-	Distro      string          // whose standard definitions to take where the recording has none; "": its own, else mapping.DefaultDistro
+	// whose standard definitions to take where the recording has none; "": its own, else mapping.DefaultDistro
+	Distro string
 
 	Gap         float64       // a gap is longer than this times the topic's median period; 0: DefaultGap
 	StampOffset time.Duration // header stamps may be this far from the log time; 0: DefaultStampOffset
@@ -66,16 +67,17 @@ type Result struct {
 	Format   string        `json:"format"`
 	Version  string        `json:"version"`
 	Size     int64         `json:"size"`
-	Info     *storage.Info `json:"-"`                  // after all was read
-	Messages int64         `json:"messages"`           // read
-	Bytes    int64         `json:"-"`                  // of message data
-	Decoded  int64         `json:"decoded"`            // messages that fit their definition
-	Start    *int64        `json:"start_ns,string"`    // least log time, ns since 1970; nil without messages, as the next two
-	End      *int64        `json:"end_ns,string"`      // the greatest
-	Duration *int64        `json:"duration_ns,string"` // from Start to End
-	Errors   int           `json:"errors"`             // findings of each severity
-	Warnings int           `json:"warnings"`
-	Notes    int           `json:"notes"`
+	Info     *storage.Info `json:"-"`        // after all was read
+	Messages int64         `json:"messages"` // read
+	Bytes    int64         `json:"-"`        // of message data
+	Decoded  int64         `json:"decoded"`  // messages that fit their definition
+	// least log time, ns since 1970; nil without messages, as the next two
+	Start    *int64 `json:"start_ns,string"`
+	End      *int64 `json:"end_ns,string"`      // the greatest
+	Duration *int64 `json:"duration_ns,string"` // from Start to End
+	Errors   int    `json:"errors"`             // findings of each severity
+	Warnings int    `json:"warnings"`
+	Notes    int    `json:"notes"`
 
 	Findings []Finding           `json:"findings"` // errors first, then warnings, then notes; numbered from 1
 	Topics   []Topic             `json:"topics"`   // by name, then type, then encoding
@@ -102,10 +104,11 @@ type Topic struct {
 
 	// Hz is the mean rate of the messages, to 0.001; nil when there are too few. Period is the median time
 	// between two, ns, to 3 %; nil when there are too few. Regular is set if most are close to it.
-	Hz      *float64 `json:"hz_mean"`
-	Period  *int64   `json:"period_ns,string"`
-	MaxGap  *int64   `json:"max_gap_ns,string"` // the longest time without a message between two, ns; nil when it is not known
-	Regular bool     `json:"regular"`
+	Hz     *float64 `json:"hz_mean"`
+	Period *int64   `json:"period_ns,string"`
+	// the longest time without a message between two, ns; nil when it is not known
+	MaxGap  *int64 `json:"max_gap_ns,string"`
+	Regular bool   `json:"regular"`
 }
 
 func hz(n, first, last int64) float64 {
@@ -174,7 +177,8 @@ func (c *checker) Plan(info *storage.Info, _ []bool) ([]recording.Topic, error) 
 // result draws the conclusions.
 func (c *checker) result() *Result {
 	in := c.info
-	res := &Result{Path: in.Path, Format: in.Format, Version: in.Version, Size: in.Size, Info: in, Findings: []Finding{}, Topics: []Topic{}}
+	res := &Result{Path: in.Path, Format: in.Format, Version: in.Version, Size: in.Size, Info: in, Findings: []Finding{},
+		Topics: []Topic{}}
 	start, end := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, s := range c.streams {
 		if s.n > 0 {
@@ -197,7 +201,8 @@ func (c *checker) result() *Result {
 	var numbers [][]int
 	for _, s := range c.streams {
 		numbers = append(numbers, []int{s.number})
-		t := Topic{Name: s.name, Type: s.typ, Encoding: s.encoding, Messages: s.n, Bytes: s.bytes, First: s.min, Last: s.max, Regular: s.regular()}
+		t := Topic{Name: s.name, Type: s.typ, Encoding: s.encoding, Messages: s.n, Bytes: s.bytes, First: s.min, Last: s.max,
+			Regular: s.regular()}
 		if rate := hz(t.Messages, t.First, t.Last); rate > 0 {
 			rate = math.Round(rate*1000) / 1000
 			t.Hz = &rate

@@ -34,7 +34,8 @@ func summary(res *check.Result) []string {
 // exactly that is found, with the block of the first message concerned.
 func TestFindings(t *testing.T) {
 	proto := func(text string) storage.Topic {
-		return storage.Topic{Name: "/p", Type: "a.B", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf", Data: []byte(text)}}
+		return storage.Topic{Name: "/p", Type: "a.B", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf",
+			Data: []byte(text)}}
 	}
 	for name, c := range map[string]struct {
 		change func(f *fake, id storage.TopicID)
@@ -51,10 +52,12 @@ func TestFindings(t *testing.T) {
 		"two gaps": {func(f *fake, _ storage.TopicID) {
 			f.messages = slices.Delete(f.messages, 200, 230)
 			f.messages = slices.Delete(f.messages, 100, 120)
-		}, []string{"warning time-gap /imu x2 @1180"}, "2 gaps are longer than 10 times the period of 10ms; the longest lasts 310ms"},
+		}, []string{"warning time-gap /imu x2 @1180"},
+			"2 gaps are longer than 10 times the period of 10ms; the longest lasts 310ms"},
 		"jump": {func(f *fake, _ storage.TopicID) {
 			f.messages[42].LogTime, f.messages[43].LogTime = f.messages[43].LogTime, f.messages[42].LogTime
-		}, []string{"warning time-jump /imu x1 @1040", "note recording-unordered  x1 @1040"}, "goes back once, at most by 10ms"},
+		}, []string{"warning time-jump /imu x1 @1040", "note recording-unordered  x1 @1040"},
+			"goes back once, at most by 10ms"},
 		"halves swapped": {func(f *fake, _ storage.TopicID) {
 			f.messages = append(slices.Clone(f.messages[150:]), f.messages[:150]...)
 			for i := range f.messages {
@@ -62,15 +65,18 @@ func TestFindings(t *testing.T) {
 			}
 		}, []string{"warning time-jump /imu x1 @1148", "note recording-unordered  x1 @1148"}, "at most by 2.99s"},
 		"profiles differ": {func(f *fake, _ storage.TopicID) {
-			usual := storage.QoS{History: storage.HistoryKeepLast, Depth: 10, Reliability: storage.ReliabilityReliable, Durability: storage.DurabilityVolatile}
+			usual := storage.QoS{History: storage.HistoryKeepLast, Depth: 10, Reliability: storage.ReliabilityReliable,
+				Durability: storage.DurabilityVolatile}
 			best := usual
 			best.Reliability = storage.ReliabilityBestEffort
 			f.info.Topics[0].QoS = []storage.QoS{usual, best, usual}
-		}, []string{"warning topic-qos /imu x3 @-1"}, "its 3 QoS profiles differ, so that players offer their default: reliability: reliable, best_effort"},
+		}, []string{"warning topic-qos /imu x3 @-1"},
+			"its 3 QoS profiles differ, so that players offer their default: reliability: reliable, best_effort"},
 		"odd time": {func(f *fake, id storage.TopicID) {
 			f.info.Topics[0].Metadata[storage.MetaLatching] = "1"
 			f.add(id, -5, value(start+3e9, 0))
-		}, []string{"warning time-odd  x1 @1300", "warning time-jump /imu x1 @1300", "warning time-gap /imu x1 @1000", "note recording-unordered  x1 @1300"}, "1 message has an implausible log time, the first -5 ns"},
+		}, []string{"warning time-odd  x1 @1300", "warning time-jump /imu x1 @1300", "warning time-gap /imu x1 @1000",
+			"note recording-unordered  x1 @1300"}, "1 message has an implausible log time, the first -5 ns"},
 		"same time": {func(f *fake, _ storage.TopicID) {
 			f.messages[8].LogTime = f.messages[7].LogTime
 		}, []string{"note time-same /imu x1 @1008"}, ""},
@@ -92,9 +98,12 @@ func TestFindings(t *testing.T) {
 		"undecodable": {func(f *fake, _ storage.TopicID) {
 			f.messages[20].Data = f.messages[20].Data[:20]
 			f.messages[30].Data = append(f.messages[30].Data, 0)
-		}, []string{"error message-undecodable /imu x2 @1020"}, "2 of 300 messages do not fit the definition of acme_msgs/Value; the first: "},
-		"empty topic":     {func(f *fake, _ storage.TopicID) { f.topic(sensor("/gone")) }, []string{"note topic-empty /gone x1 @-1"}, ""},
-		"empty recording": {func(f *fake, _ storage.TopicID) { f.messages = nil }, []string{"note recording-empty  x1 @-1", "note topic-empty /imu x1 @-1"}, ""},
+		}, []string{"error message-undecodable /imu x2 @1020"},
+			"2 of 300 messages do not fit the definition of acme_msgs/Value; the first: "},
+		"empty topic": {func(f *fake, _ storage.TopicID) { f.topic(sensor("/gone")) },
+			[]string{"note topic-empty /gone x1 @-1"}, ""},
+		"empty recording": {func(f *fake, _ storage.TopicID) { f.messages = nil }, []string{"note recording-empty  x1 @-1",
+			"note topic-empty /imu x1 @-1"}, ""},
 		"late and early": {func(f *fake, _ storage.TopicID) {
 			id := f.topic(sensor("/lidar"))
 			for i := range int64(30) {
@@ -102,10 +111,13 @@ func TestFindings(t *testing.T) {
 				f.add(id, at, value(at, byte(i)))
 			}
 			slices.SortStableFunc(f.messages, func(a, b storage.Message) int { return int(a.LogTime - b.LogTime) })
-		}, []string{"warning topic-ends-early /lidar x1 @-1", "note topic-starts-late /lidar x1 @-1"}, "1.31s before the end"},
+		}, []string{"warning topic-ends-early /lidar x1 @-1", "note topic-starts-late /lidar x1 @-1"},
+			"1.31s before the end"},
 		"two types": {func(f *fake, _ storage.TopicID) {
-			f.topic(storage.Topic{Name: "/imu", Type: "acme_msgs/Other", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("int8 x\n")}})
-		}, []string{"warning topic-two-types /imu x1 @-1", "note topic-empty /imu x1 @-1"}, "acme_msgs/Value and acme_msgs/Other"},
+			f.topic(storage.Topic{Name: "/imu", Type: "acme_msgs/Other", Encoding: "ros1",
+				Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("int8 x\n")}})
+		}, []string{"warning topic-two-types /imu x1 @-1", "note topic-empty /imu x1 @-1"},
+			"acme_msgs/Value and acme_msgs/Other"},
 		"two definitions": {func(f *fake, id storage.TopicID) {
 			other := sensor("/imu")
 			other.Schema.Data = []byte("int8 x\n")
@@ -132,13 +144,16 @@ func TestFindings(t *testing.T) {
 		"type hash": {func(f *fake, _ storage.TopicID) {
 			f.add(f.topic(storage.Topic{Name: "/c", Type: "acme_msgs/msg/N", Encoding: "cdr",
 				Schema:   storage.Schema{Encoding: "ros2msg", Data: []byte("int8 n\n")},
-				Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_" + strings.Repeat("0", 64)}}), start+2990*ms, []byte{0, 1, 0, 0, 5})
+				Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_" + strings.Repeat("0", 64)}}), start+2990*ms,
+				[]byte{0, 1, 0, 0, 5})
 		}, []string{"warning definition-hash /c x1 @-1"}, ""},
 		"trailing": {func(f *fake, _ storage.TopicID) {
-			id := f.topic(storage.Topic{Name: "/c", Type: "acme_msgs/msg/N", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 n\n")}})
+			id := f.topic(storage.Topic{Name: "/c", Type: "acme_msgs/msg/N", Encoding: "cdr",
+				Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 n\n")}})
 			f.add(id, start+2990*ms, []byte{0, 1, 0, 0, 5, 0, 0, 0})
 			f.add(id, start+2991*ms, []byte{0, 1, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
-		}, []string{"warning message-trailing /c x1 @1300"}, "1 message has bytes after the last field of acme_msgs/msg/N, up to 10"},
+		}, []string{"warning message-trailing /c x1 @1300"},
+			"1 message has bytes after the last field of acme_msgs/msg/N, up to 10"},
 		"unknown encoding": {func(f *fake, _ storage.TopicID) {
 			f.add(f.topic(storage.Topic{Name: "/j", Type: "x", Encoding: "json"}), start+2990*ms, []byte("{}"))
 		}, []string{"note message-unchecked /j x1 @-1"}, `"json"`},
@@ -148,14 +163,17 @@ func TestFindings(t *testing.T) {
 			id := f.topic(apolloImu(t))
 			f.add(id, start+2990*ms, append(imuMessage(float64(start)/1e9+3), 0xf8, 0x7f, 1))
 			f.add(id, start+2991*ms, imuMessage(0))
-		}, []string{"note message-unknown-fields /apollo/imu x1 @-1"}, "1 message has fields that the descriptor of apollo.drivers.gnss.Imu"},
+		}, []string{"note message-unknown-fields /apollo/imu x1 @-1"},
+			"1 message has fields that the descriptor of apollo.drivers.gnss.Imu"},
 		"Apollo's stamp": {func(f *fake, _ storage.TopicID) {
 			id := f.topic(apolloImu(t))
 			f.add(id, start+2990*ms, imuMessage(float64(start)/1e9))
 			f.add(id, start+2991*ms, imuMessage(float64(start) / 1e9)[:5])
-		}, []string{"error message-undecodable /apollo/imu x1 @1300", "warning stamp-far /apollo/imu x1 @1300"}, "1 of 2 messages do not fit"},
+		}, []string{"error message-undecodable /apollo/imu x1 @1300", "warning stamp-far /apollo/imu x1 @1300"},
+			"1 of 2 messages do not fit"},
 		"reader": {func(f *fake, _ storage.TopicID) {
-			f.info.Warnings = []storage.Warning{{Code: "unindexed", Message: "no index", Hint: "make one", Offset: -1}, {Code: "truncated", Message: "cut", Offset: 77, Damage: true}}
+			f.info.Warnings = []storage.Warning{{Code: "unindexed", Message: "no index", Hint: "make one", Offset: -1},
+				{Code: "truncated", Message: "cut", Offset: 77, Damage: true}}
 		}, []string{"error truncated  x1 @77", "warning unindexed  x1 @-1"}, "cut"},
 	} {
 		f, id := regular()
@@ -178,7 +196,8 @@ func apolloImu(t testing.TB) storage.Topic {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return storage.Topic{Name: "/apollo/imu", Type: "apollo.drivers.gnss.Imu", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf", Data: set}}
+	return storage.Topic{Name: "/apollo/imu", Type: "apollo.drivers.gnss.Imu", Encoding: "protobuf",
+		Schema: storage.Schema{Encoding: "protobuf", Data: set}}
 }
 
 func imuMessage(stamp float64) []byte {
@@ -201,10 +220,12 @@ func TestPublishers(t *testing.T) {
 	}
 	f.messages[51].Data = f.messages[51].Data[:3]
 	res := f.run(t, check.Options{})
-	if got := summary(res); !slices.Equal(got, []string{"error message-undecodable /tf x1 @1048"}) || !strings.HasPrefix(res.Findings[0].Message, "of /b: ") {
+	if got := summary(res); !slices.Equal(got, []string{"error message-undecodable /tf x1 @1048"}) ||
+		!strings.HasPrefix(res.Findings[0].Message, "of /b: ") {
 		t.Errorf("%v, %+v", got, res.Findings)
 	}
-	if len(res.Topics) != 1 || res.Topics[0].Messages != 200 || res.Topics[0].Decoded != 199 || res.Topics[0].Undecodable != 1 {
+	if len(res.Topics) != 1 || res.Topics[0].Messages != 200 || res.Topics[0].Decoded != 199 ||
+		res.Topics[0].Undecodable != 1 {
 		t.Errorf("%+v", res.Topics)
 	}
 }
@@ -243,7 +264,9 @@ func TestDocs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`"((?:time|stamp|message|definition|type|recording|topic|spec)-[a-z0-9-]+|duplicate)"`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(
+			`"((?:time|stamp|message|definition|type|recording|topic|spec)-[a-z0-9-]+|duplicate)"`).FindAllStringSubmatch(
+			string(text), -1) {
 			codes[m[1]] = true
 		}
 	}
@@ -252,7 +275,8 @@ func TestDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := map[string]bool{}
-	for _, row := range regexp.MustCompile("(?m)^\\| (`.*`) \\| (?:error|warning|note)").FindAllStringSubmatch(string(text), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| (`.*`) \\| (?:error|warning|note)").FindAllStringSubmatch(
+		string(text), -1) {
 		for _, code := range strings.Split(row[1], ", ") {
 			code = strings.Trim(code, "`")
 			told[code] = true

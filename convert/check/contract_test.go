@@ -35,11 +35,14 @@ func TestContract(t *testing.T) {
 		"size: {max: 4K}": "", "size: {max: 4KB}": "spec-size ", "size: {min: 4097}": "spec-size ",
 		"messages: {min: 300, max: 300}": "", "messages: {min: 301}": "spec-messages ",
 		"other_topics: true": "", "other_topics: false": "spec-topic-other /imu,spec-topic-other /silent",
-		"other_topics: false\ntopics: {/imu: , /s*: }": "",
-		"topics: {/gone: }":                            "spec-topic-missing /gone", "topics: {/gone: {optional: true, count: {min: 1}}}": "",
-		"topics: {/imu: {absent: true}}": "spec-topic-forbidden /imu", "topics: {/silent: {absent: true}}": "spec-topic-forbidden /silent",
-		"topics: {/gone: {absent: true}}":                                    "",
-		"topics: {'*': {absent: true}}":                                      "spec-topic-forbidden /imu,spec-topic-forbidden /silent",
+		"other_topics: false\ntopics: {/imu: , /s*: }":       "",
+		"topics: {/gone: }":                                  "spec-topic-missing /gone",
+		"topics: {/gone: {optional: true, count: {min: 1}}}": "",
+		"topics: {/imu: {absent: true}}":                     "spec-topic-forbidden /imu",
+		"topics: {/silent: {absent: true}}":                  "spec-topic-forbidden /silent",
+		"topics: {/gone: {absent: true}}":                    "",
+		"topics: {'*': {absent: true}}": "spec-topic-forbidden " +
+			"/imu,spec-topic-forbidden /silent",
 		"topics: {'re:/i.u': {count: {max: 3}}}":                             "spec-count /imu",
 		"topics: {/imu: {type: acme_msgs/msg/Value}}":                        "",
 		"topics: {/imu: {type: [x/Y, acme_msgs/V*]}}":                        "",
@@ -93,10 +96,13 @@ func TestEdge(t *testing.T) {
 	id := f.topic(sensor("/late"))
 	f.add(id, start+2*1e9, value(start+2e9, 1))
 	f.add(id, start+2990*ms, value(start+2990*ms, 1))
-	if s := strings.Join(summary(f.run(t, check.Options{Contract: parse(t, "topics: {/late: {max_edge: 2s, max_gap: 990ms}}")})), ","); strings.Contains(s, "spec") {
+	if s := strings.Join(
+		summary(f.run(t, check.Options{Contract: parse(t, "topics: {/late: {max_edge: 2s, max_gap: 990ms}}")})),
+		","); strings.Contains(s, "spec") {
 		t.Error(s)
 	}
-	if s := strings.Join(summary(f.run(t, check.Options{Contract: parse(t, "topics: {/late: {max_edge: 1999ms}}")})), ","); !strings.Contains(s, "error spec-edge /late") {
+	if s := strings.Join(summary(f.run(t, check.Options{Contract: parse(t, "topics: {/late: {max_edge: 1999ms}}")})),
+		","); !strings.Contains(s, "error spec-edge /late") {
 		t.Error(s)
 	}
 }
@@ -139,7 +145,8 @@ func TestParseErrors(t *testing.T) {
 // written, and is broken by what has changed.
 func TestMakeContract(t *testing.T) {
 	f, _ := regular()
-	for _, name := range []string{"/empty", "", "re:x", "/a*", "/a[b]?", "/gr\u00fc\u00df e: '\"", "/\xff", "/\xff*", "null", "\n", "a\x00\tb*", " ", "~", "/two"} {
+	for _, name := range []string{"/empty", "", "re:x", "/a*", "/a[b]?", "/gr\u00fc\u00df e: '\"", "/\xff", "/\xff*",
+		"null", "\n", "a\x00\tb*", " ", "~", "/two"} {
 		id := f.topic(storage.Topic{Name: name, Type: "", Encoding: "x"})
 		if name != "/empty" {
 			f.add(id, start, []byte{1})
@@ -167,7 +174,8 @@ func TestMakeContract(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	f.messages = slices.Delete(f.messages, 50, 150)
-	if s := fmt.Sprint(summary(f.run(t, check.Options{Contract: c}))); !strings.Contains(s, "spec-gap /imu") || !strings.Contains(s, "spec-rate /imu") {
+	if s := fmt.Sprint(summary(f.run(t, check.Options{Contract: c}))); !strings.Contains(s, "spec-gap /imu") ||
+		!strings.Contains(s, "spec-rate /imu") {
 		t.Error(s)
 	}
 }
@@ -185,7 +193,8 @@ func TestDocsContract(t *testing.T) {
 	if _, err := check.ParseContract(m[1]); err != nil {
 		t.Error(err)
 	}
-	for _, key := range []string{"contract", "duration", "size", "messages", "other_topics", "topics", "type", "rate", "max_gap", "max_edge", "count", "absent", "optional"} {
+	for _, key := range []string{"contract", "duration", "size", "messages", "other_topics", "topics", "type", "rate",
+		"max_gap", "max_edge", "count", "absent", "optional"} {
 		if !bytes.Contains(m[1], []byte(key+":")) || !bytes.Contains(text, []byte("`"+key+"`")) {
 			t.Errorf("docs/check.md does not have %s", key)
 		}
@@ -193,7 +202,8 @@ func TestDocsContract(t *testing.T) {
 }
 
 func FuzzContract(f *testing.F) {
-	f.Add([]byte("contract: 1\nduration: {min: 1s}\nsize: {max: 2G}\ntopics:\n  /imu: {type: [a/B], rate: {min: 1}, max_gap: 1s, count: {max: 3}}\n  're:x': {absent: true}\n"))
+	f.Add([]byte("contract: 1\nduration: {min: 1s}\nsize: {max: 2G}\ntopics:\n  /imu: {type: [a/B], rate: {min: 1}, " +
+		"max_gap: 1s, count: {max: 3}}\n  're:x': {absent: true}\n"))
 	f.Add([]byte("contract: 1\nother_topics: false\ntopics: {'*': {optional: true, max_edge: 1s}, b: }\n"))
 	rec, _ := regular()
 	rec.perBlock = 100

@@ -108,10 +108,12 @@ func testData(t *testing.T, root string) {
 			}
 		}
 		if read != res.Messages || decoded != res.Decoded {
-			t.Errorf("%s: %d and %d messages of topics, %d and %d of the recording", name, read, decoded, res.Messages, res.Decoded)
+			t.Errorf("%s: %d and %d messages of topics, %d and %d of the recording", name, read, decoded, res.Messages,
+				res.Decoded)
 		}
 		why := slices.ContainsFunc(res.Findings, func(f check.Finding) bool {
-			return slices.Contains([]string{"message-unchecked", "definition-missing", "definition-unreadable", "no-descriptor", "undeclared-channel"}, f.Code)
+			return slices.Contains([]string{"message-unchecked", "definition-missing", "definition-unreadable", "no-descriptor",
+				"undeclared-channel"}, f.Code)
 		})
 		if left > 0 && !why {
 			t.Errorf("%s: %d messages are not decoded, and nothing says why", name, left)

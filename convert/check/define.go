@@ -40,7 +40,8 @@ func (c *checker) define(known mapping.Known) {
 	c.decoders = make([]*decoder, len(c.info.Topics))
 	for i := range c.info.Topics {
 		t := &c.info.Topics[i].Topic
-		id := identity{t.Type, t.Encoding, t.Metadata[storage.MetaMD5Sum], t.Metadata[storage.MetaTypeHash], known.Evidence.Layout(t), maphash.Bytes(seed, t.Schema.Data)}
+		id := identity{t.Type, t.Encoding, t.Metadata[storage.MetaMD5Sum], t.Metadata[storage.MetaTypeHash],
+			known.Evidence.Layout(t), maphash.Bytes(seed, t.Schema.Data)}
 		k := kinds[id]
 		if k == nil {
 			k = c.kindOf(m, t)
@@ -96,7 +97,8 @@ func (c *checker) jsonFindings(k *kind) {
 		{p.Odd(), "message-schema", "values that do not fit the schema of %s%s", Warning},
 	} {
 		if f.n > 0 {
-			c.add(f.severity, f.code, k.topics[0], "a conversion to another encoding leaves them out", "%s "+f.what, times(f.n, "has", "have"), k.typ, k.others())
+			c.add(f.severity, f.code, k.topics[0], "a conversion to another encoding leaves them out", "%s "+f.what,
+				times(f.n, "has", "have"), k.typ, k.others())
 			c.findings[len(c.findings)-1].Count = f.n
 		}
 	}
@@ -126,12 +128,14 @@ func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
 		found(Note, "message-unchecked", `messages in encoding "json" without a schema are not decoded`, "")
 		return k
 	case err != nil && has:
-		found(Warning, "definition-unreadable", err.Error(), "its messages cannot be decoded nor converted to another encoding")
+		found(Warning, "definition-unreadable", err.Error(),
+			"its messages cannot be decoded nor converted to another encoding")
 		return k
 	case err != nil && t.Encoding == "protobuf" && c.warned("no-descriptor", "undeclared-channel"):
 		return k // the reader has reported it
 	case err != nil:
-		found(Warning, "definition-missing", strings.TrimPrefix(fmt.Sprintf("%s: %v", t.Type, err), ": "), "its messages cannot be decoded nor converted to another encoding")
+		found(Warning, "definition-missing", strings.TrimPrefix(fmt.Sprintf("%s: %v", t.Type, err), ": "),
+			"its messages cannot be decoded nor converted to another encoding")
 		return k
 	}
 	message, doubtful := fmt.Sprintf("the recording has no descriptor of %s; the built-in one is used", t.Type), false
@@ -146,9 +150,11 @@ func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
 	switch {
 	case def.Origin == "file" && len(def.Remarks) == 0:
 	case def.Either != nil:
-		found(Note, "definition-ros1", message, "programs that expect CDR of ROS 2 cannot read such messages; a conversion writes messages that they can read")
+		found(Note, "definition-ros1", message, "programs that expect CDR of ROS 2 cannot read such messages; a conversion "+
+			"writes messages that they can read")
 	case doubtful:
-		found(Warning, "definition-doubtful", message, "bagconv defs which shows which definitions fit; --defs names a place with the right one")
+		found(Warning, "definition-doubtful", message,
+			"bagconv defs which shows which definitions fit; --defs names a place with the right one")
 	case !has:
 		found(Note, "definition-missing", message, "")
 	case t.Encoding == "ros1":

@@ -42,11 +42,12 @@ func ParseSeverity(name string) (Severity, bool) {
 type Finding struct {
 	Number   int      `json:"number"` // from 1, in the order of Result.Findings
 	Severity Severity `json:"severity"`
-	Code     string   `json:"code"`    // stable and short; docs/check.md lists those of this package, docs/formats those of the readers
-	Topic    string   `json:"topic"`   // "" unless it is about one topic
-	Count    int64    `json:"count"`   // number of occurrences
-	Message  string   `json:"message"` // lower case, with numbers
-	Hint     string   `json:"hint"`    // what to do; "" for none
+	// stable and short; docs/check.md lists those of this package, docs/formats those of the readers
+	Code    string `json:"code"`
+	Topic   string `json:"topic"`   // "" unless it is about one topic
+	Count   int64  `json:"count"`   // number of occurrences
+	Message string `json:"message"` // lower case, with numbers
+	Hint    string `json:"hint"`    // what to do; "" for none
 
 	// Offset is the byte in the file (for messages, of the block with the first of them), or -1
 	// if there is none.
@@ -88,7 +89,8 @@ func (c *checker) recordingFindings(res *Result) {
 		c.add(Note, "recording-empty", "", "", "there are no messages")
 	}
 	if b := c.order.back; b.n > 0 {
-		c.addAt(Note, "recording-unordered", "", b.n, b.first, "", "%s than the message before", times(b.n, "is earlier", "are earlier"))
+		c.addAt(Note, "recording-unordered", "", b.n, b.first, "", "%s than the message before",
+			times(b.n, "is earlier", "are earlier"))
 	}
 	if o := c.order.odd; o.n > 0 {
 		c.addAt(Warning, "time-odd", "", o.n, o.first, "check the clock of the recording computer",
@@ -100,7 +102,8 @@ func (c *checker) recordingFindings(res *Result) {
 		if first := types[s.name]; first == nil {
 			types[s.name] = s
 		} else if first.typ != s.typ {
-			c.add(Warning, "topic-two-types", s.name, "programs that subscribe to it see only one of them; bagconv convert keeps them apart",
+			c.add(Warning, "topic-two-types", s.name,
+				"programs that subscribe to it see only one of them; bagconv convert keeps them apart",
 				"the topic has two types, %s and %s", first.typ, s.typ)
 		}
 	}
@@ -132,12 +135,15 @@ func (c *checker) streamFindings(s *stream, t *Topic, res *Result) {
 	}
 	if n > 0 {
 		g := gaps[0]
-		c.addAt(Warning, "time-gap", s.name, int64(n), messagePlace{g.from, g.offset}, "check the sensor, its driver and the recorder at that time",
-			"%s longer than %v times the period of %s; the longest lasts %s", gapCount(n), c.o.Gap, span(period), span(g.length()))
+		c.addAt(Warning, "time-gap", s.name, int64(n), messagePlace{g.from, g.offset},
+			"check the sensor, its driver and the recorder at that time",
+			"%s longer than %v times the period of %s; the longest lasts %s", gapCount(n), c.o.Gap, span(period),
+			span(g.length()))
 	}
 	edge := max(limit, 1e9)
 	if d := sub(*res.End, s.max); d > edge {
-		c.addAt(Warning, "topic-ends-early", s.name, 1, messagePlace{s.max, -1}, "check the sensor and its driver at that time",
+		c.addAt(Warning, "topic-ends-early", s.name, 1, messagePlace{s.max, -1},
+			"check the sensor and its driver at that time",
 			"its last message is %s before the end of the recording; its period is %s", span(d), span(period))
 	}
 	if d := sub(s.min, *res.Start); d > edge {
@@ -182,9 +188,11 @@ func (c *checker) trackFindings(s *stream, id storage.TopicID, t *track) {
 	say(Note, "time-same", t.sameTime, "", "%s the log time of the one before", times(t.sameTime.n, "has", "have"))
 	say(Warning, "stamp-same", t.stampSame, "the driver may publish the same data twice",
 		"%s the header stamp of the one before", times(t.stampSame.n, "has", "have"))
-	say(Warning, "stamp-back", t.stampBack, "check the clock of the sensor", "the header stamp goes back %s, at most by %s", often(t.stampBack.n), span(t.stampBack.greatest))
+	say(Warning, "stamp-back", t.stampBack, "check the clock of the sensor",
+		"the header stamp goes back %s, at most by %s", often(t.stampBack.n), span(t.stampBack.greatest))
 	say(Warning, "stamp-far", t.stampFar, "check the clocks of the sensor and of the recording computer",
-		"%s a header stamp far from the log time, %s", times(t.stampFar.n, "has", "have"), between(t.stampLeast, t.stampGreatest))
+		"%s a header stamp far from the log time, %s", times(t.stampFar.n, "has", "have"),
+		between(t.stampLeast, t.stampGreatest))
 	say(Note, "stamp-zero", t.stampZero, "", "%s a header stamp of zero", times(t.stampZero.n, "has", "have"))
 }
 

@@ -13,7 +13,8 @@ import (
 func FuzzRun(f *testing.F) {
 	imu := apolloImu(f)
 	f.Add(uint8(0), "acme_msgs/Value", []byte(imuText), "*", value(start, 1), start)
-	f.Add(uint8(1), "acme_msgs/msg/N", []byte("int8 n\nstring[<=3] s\n"), "RIHS01_0", []byte{0, 1, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0}, int64(-1))
+	f.Add(uint8(1), "acme_msgs/msg/N", []byte("int8 n\nstring[<=3] s\n"), "RIHS01_0", []byte{0, 1, 0, 0, 5, 0, 0, 0, 0, 0,
+		0, 0}, int64(-1))
 	f.Add(uint8(1), "std_msgs/msg/Header", []byte{}, "", []byte{0, 0, 0, 0}, int64(0))
 	f.Add(uint8(2), imu.Type, imu.Schema.Data, "", imuMessage(2), start)
 	encodings := []string{"ros1", "cdr", "protobuf", "json"}
@@ -21,7 +22,8 @@ func FuzzRun(f *testing.F) {
 	f.Fuzz(func(t *testing.T, form uint8, typ string, text []byte, hash string, data []byte, at int64) {
 		k := int(form) % 4
 		rec := &fake{}
-		topic := storage.Topic{Name: "/x", Type: typ, Encoding: encodings[k], Schema: storage.Schema{Encoding: schemas[k], Data: text},
+		topic := storage.Topic{Name: "/x", Type: typ, Encoding: encodings[k], Schema: storage.Schema{Encoding: schemas[k],
+			Data: text},
 			Metadata: map[string]string{storage.MetaMD5Sum: hash, storage.MetaTypeHash: hash}}
 		if form >= 128 {
 			topic.Schema.Encoding = "ros2idl"

@@ -62,7 +62,8 @@ func (t *namedTopic) edge(r *Result) int64 {
 func breaches(c *Contract, r *Result) []Finding {
 	var out []Finding
 	broken := func(code, topic, format string, a ...any) {
-		out = append(out, Finding{Severity: Error, Code: code, Topic: topic, Count: 1, Offset: -1, Message: fmt.Sprintf(format, a...)})
+		out = append(out, Finding{Severity: Error, Code: code, Topic: topic, Count: 1, Offset: -1,
+			Message: fmt.Sprintf(format, a...)})
 	}
 	duration := contract.Duration(0)
 	if r.Messages > 0 {
@@ -148,7 +149,8 @@ func breachesOf(rule *contract.Rule, t *namedTopic, r *Result, broken func(code,
 		case t.n == 0:
 			broken("spec-edge", t.name, "it has no messages")
 		case edge > int64(rule.MaxEdge):
-			broken("spec-edge", t.name, "it has no messages for %s at the start or at the end of the recording, longer than %s", span(edge), rule.MaxEdge)
+			broken("spec-edge", t.name, "it has no messages for %s at the start or at the end of the recording, longer than %s",
+				span(edge), rule.MaxEdge)
 		}
 	}
 }

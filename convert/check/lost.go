@@ -40,7 +40,8 @@ func lossSumOf(t *message.Type) *lossSum {
 		return nil
 	}
 	s.topic = s.stats.Type.Find("topic_name")
-	s.transport, s.recorder = s.stats.Type.Find("messages_lost_in_transport"), s.stats.Type.Find("messages_lost_in_recorder")
+	s.transport, s.recorder = s.stats.Type.Find("messages_lost_in_transport"),
+		s.stats.Type.Find("messages_lost_in_recorder")
 	for _, f := range []*message.Field{s.topic, s.transport, s.recorder} {
 		if f == nil || f.List {
 			return nil // the type of another program
@@ -123,7 +124,8 @@ func (c *checker) lost(topic, who string, n lossCount) {
 	if n.all() == 0 {
 		return
 	}
-	c.add(Warning, "topic-lost", topic, "they are not in the recording: the network or the disk was too slow for the recorder, or its cache too small",
+	c.add(Warning, "topic-lost", topic, "they are not in the recording: the network or the disk was too slow for the "+
+		"recorder, or its cache too small",
 		"%s says that it has lost messages: %d on the way to it, and %d itself", who, n.transport, n.recorder)
 	c.findings[len(c.findings)-1].Count = int64(min(n.all(), math.MaxInt64))
 }

@@ -39,7 +39,8 @@ func lossEventOf(stats ...any) []byte {
 // recording and without; of too many topics there is one sum.
 func TestLossEvents(t *testing.T) {
 	const text = "string node_name\nMessagesLostEventTopicStat[] messages_lost_statistics\n" +
-		"================\nMSG: rosbag2_interfaces/MessagesLostEventTopicStat\nstring topic_name\nuint64 messages_lost_in_transport\nuint64 messages_lost_in_recorder\n"
+		"================\nMSG: rosbag2_interfaces/MessagesLostEventTopicStat\nstring topic_name\nuint64 " +
+		"messages_lost_in_transport\nuint64 messages_lost_in_recorder\n"
 	many := []any{}
 	for i := range 1001 {
 		many = append(many, fmt.Sprintf("/t%d", i), 2, 1)
@@ -49,15 +50,20 @@ func TestLossEvents(t *testing.T) {
 		events [][]byte
 		want   []string
 	}{
-		"defined": {text, [][]byte{lossEventOf("/a", 1, 0, "/b", 5, 7), lossEventOf("/a", 2, 1), lossEventOf(), lossEventOf("/c", 0, 0)},
-			[]string{"/b: the recorder says that it has lost messages: 5 on the way to it, and 7 itself", "/a: the recorder says that it has lost messages: 3 on the way to it, and 1 itself"}},
-		"undefined": {"", [][]byte{lossEventOf("/a", 1, 0)}, []string{"/a: the recorder says that it has lost messages: 1 on the way to it, and 0 itself"}},
-		"nothing":   {text, [][]byte{lossEventOf()}, nil},
+		"defined": {text, [][]byte{lossEventOf("/a", 1, 0, "/b", 5, 7), lossEventOf("/a", 2, 1), lossEventOf(),
+			lossEventOf("/c", 0, 0)},
+			[]string{"/b: the recorder says that it has lost messages: 5 on the way to it, and 7 itself",
+				"/a: the recorder says that it has lost messages: 3 on the way to it, and 1 itself"}},
+		"undefined": {"", [][]byte{lossEventOf("/a", 1, 0)},
+			[]string{"/a: the recorder says that it has lost messages: 1 on the way to it, and 0 itself"}},
+		"nothing": {text, [][]byte{lossEventOf()}, nil},
 		"many": {text, [][]byte{lossEventOf(many...), lossEventOf("/t0", 1, 0)},
-			[]string{": on more than 1000 topics the recorder says that it has lost messages: 2003 on the way to it, and 1001 itself"}},
+			[]string{": on more than 1000 topics the recorder says that it has lost messages: 2003 on the way to it, and 1001 " +
+				"itself"}},
 	} {
 		f := &fake{}
-		topic := storage.Topic{Name: "/events/rosbag2_messages_lost", Type: "rosbag2_interfaces/msg/MessagesLostEvent", Encoding: "cdr"}
+		topic := storage.Topic{Name: "/events/rosbag2_messages_lost", Type: "rosbag2_interfaces/msg/MessagesLostEvent",
+			Encoding: "cdr"}
 		if c.schema != "" {
 			topic.Schema = storage.Schema{Encoding: "ros2msg", Data: []byte(c.schema)}
 		}

@@ -21,7 +21,8 @@ import (
 func soundBag(t *testing.T, codec string) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sound.bag")
-	w, err := all.Registry().Lookup("bag").Create(context.Background(), path, storage.WriteOptions{Compression: codec, ChunkSize: 300, NoSync: true})
+	w, err := all.Registry().Lookup("bag").Create(context.Background(), path, storage.WriteOptions{Compression: codec,
+		ChunkSize: 300, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,8 @@ import (
 
 // TestQoSDifference: the policies on which publishers must agree.
 func TestQoSDifference(t *testing.T) {
-	a := storage.QoS{History: storage.HistoryKeepLast, Depth: 10, Reliability: storage.ReliabilityReliable, Durability: storage.DurabilityVolatile}
+	a := storage.QoS{History: storage.HistoryKeepLast, Depth: 10, Reliability: storage.ReliabilityReliable,
+		Durability: storage.DurabilityVolatile}
 	b := a
 	b.History, b.Lifespan, b.Depth = storage.HistoryUnknown, storage.QoSInfinite, 0
 	if d := qosDifference([]storage.QoS{a, b}); d != "" {

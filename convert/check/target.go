@@ -29,11 +29,15 @@ func (c *checker) targetFindings(known mapping.Known) {
 		place := c.o.Target.Place()
 		switch {
 		case g.Target == nil:
-			c.add(Warning, "type-missing", k.topics[0], "rules can name the type that it is now", "%s has no %s%s", place, k.typ, k.others())
+			c.add(Warning, "type-missing", k.topics[0], "rules can name the type that it is now", "%s has no %s%s", place, k.typ,
+				k.others())
 		case len(lost) > 0:
-			c.add(Warning, "type-differs", k.topics[0], hint, "%s has another definition of %s, which has no place for all values of %s%s", place, k.typ, transcode.List(lost), k.others())
+			c.add(Warning, "type-differs", k.topics[0], hint,
+				"%s has another definition of %s, which has no place for all values of %s%s", place, k.typ, transcode.List(lost),
+				k.others())
 		case !g.Equal():
-			c.add(Note, "type-differs", k.topics[0], hint, "%s has another definition of %s, into which all values fit%s", place, k.typ, k.others())
+			c.add(Note, "type-differs", k.topics[0], hint, "%s has another definition of %s, into which all values fit%s", place,
+				k.typ, k.others())
 		default:
 			continue
 		}

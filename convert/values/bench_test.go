@@ -40,7 +40,8 @@ func BenchmarkDecode(b *testing.B) {
 
 	type point struct{ X, Y, Z float64 }
 	type cloud struct{ Points []point }
-	points, err := compileFor[cloud](parse(b, "P[] points\n"+separator+"MSG: p/P\nfloat64 x\nfloat64 y\nfloat64 z\n", rosmsg.ROS1))
+	points, err := compileFor[cloud](parse(b, "P[] points\n"+separator+"MSG: p/P\nfloat64 x\nfloat64 y\nfloat64 z\n",
+		rosmsg.ROS1))
 	if err != nil {
 		b.Fatal(err)
 	}

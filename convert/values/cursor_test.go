@@ -173,7 +173,8 @@ func (j *judges) agree(src []byte) string {
 		return fmt.Sprintf("the cursor and values differ:\n%s\n%s", plainText(tree), plainText(v))
 	}
 	var a, b *ros.Error
-	if errors.As(got, &a) && errors.As(want, &b) && *a != *b && !strings.Contains(a.What+b.What, "elements") && !strings.Contains(a.What+b.What, "too many") {
+	if errors.As(got, &a) && errors.As(want, &b) && *a != *b && !strings.Contains(a.What+b.What, "elements") &&
+		!strings.Contains(a.What+b.What, "too many") {
 		return fmt.Sprintf("the cursor: %v, values: %v", got, want)
 	}
 	_, want = j.render.Append(nil, src)
@@ -324,7 +325,8 @@ func FuzzCursor(f *testing.F) {
 		name     string
 		more     string
 		encoding string
-	}{{rosmsg.ROS1, "p/T", "time t\nduration[] u\n", "ros1"}, {rosmsg.ROS2, "p/msg/T", "wstring w\nstring<=3[<=2] s\nbyte[] z\n", "cdr"}} {
+	}{{rosmsg.ROS1, "p/T", "time t\nduration[] u\n", "ros1"},
+		{rosmsg.ROS2, "p/msg/T", "wstring w\nstring<=3[<=2] s\nbyte[] z\n", "cdr"}} {
 		msg, err := rosmsg.Parse(d.name, []byte(text+d.more+parts), d.dialect, look)
 		if err != nil {
 			f.Fatal(err)
@@ -379,7 +381,8 @@ func cursorRecording(t *testing.T, path string, r storage.Reader) (n int) {
 	known := make([]*judges, len(info.Topics))
 	for i := range info.Topics {
 		topic := &info.Topics[i].Topic
-		if d, err := mapper.Define(topic); err == nil && d.Head == nil && slices.Contains([]string{"ros1", "cdr", "protobuf"}, topic.Encoding) {
+		if d, err := mapper.Define(topic); err == nil && d.Head == nil && slices.Contains([]string{"ros1", "cdr", "protobuf"},
+			topic.Encoding) {
 			j := judgesOf(t, d)
 			known[i] = &j
 		}

@@ -21,13 +21,15 @@ func TestExtensibility(t *testing.T) {
 	value := map[string]any{"i": map[string]any{"a": 1.0}, "b": 2.0}
 	for _, c := range []struct{ inner, outer, data string }{
 		{"", "", plain}, {"", "", delimited}, {"", "", old},
-		{"@final", "@final", plain}, {"@appendable", "@appendable", delimited}, {"@final", "", plain}, {"@appendable", "", delimited},
+		{"@final", "@final", plain}, {"@appendable", "@appendable", delimited}, {"@final", "", plain}, {"@appendable", "",
+			delimited},
 		{"@final", "@appendable", old}, {"@appendable", "@final", old}, {"@extensibility(APPENDABLE)", "@final", old},
 		{"@appendable", "@final", inner}, {"@extensibility(APPENDABLE)", "", inner},
 		{"@final", "@appendable", outer}, {"@extensibility(value=FINAL)", "", outer},
 		{"@final", "@mutable", list}, {"@appendable", "@extensibility(MUTABLE)", list}, {"", "@mutable", numbered},
 	} {
-		m, err := rosidl.Parse("p::msg::T", []byte("module p { module msg { "+c.inner+" struct I { long a; }; "+c.outer+" struct T { I i; long b; }; }; };"))
+		m, err := rosidl.Parse("p::msg::T", []byte("module p { module msg { "+c.inner+" struct I { long a; }; "+c.outer+
+			" struct T { I i; long b; }; }; };"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +85,8 @@ func TestDefaults(t *testing.T) {
 	}
 	u := map[string]any{"discriminator": 0.0, "x": nil}
 	i := map[string]any{"z": 0.0, "y": 0.0, "a": -2.0, "b": 0.0, "s": "in", "o": nil, "u": u, "l": "0"}
-	want := map[string]any{"a": 7.0, "yes": true, "x": 1.5, "c": 1.0, "none": 0.0, "s": "text", "w": "wide", "two": []any{1.0, -2.0},
+	want := map[string]any{"a": 7.0, "yes": true, "x": 1.5, "c": 1.0, "none": 0.0, "s": "text", "w": "wide",
+		"two":  []any{1.0, -2.0},
 		"list": []any{3.0}, "i": []any{i, i}, "more": []any{}, "u": u, "last": 8.0}
 	r := newIDLReaders(t, m)
 	for _, data := range []string{

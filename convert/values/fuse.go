@@ -65,7 +65,8 @@ func (n *node) addRun(f field) {
 	now := f.slot.flat()
 	if k := len(n.runs) - 1; k >= 0 && now.n > 0 {
 		last := &n.runs[k]
-		if have := last.slot.flat(); have.n > 0 && have.size == now.size && last.offset+uintptr(have.n*have.size) == f.offset {
+		if have := last.slot.flat(); have.n > 0 && have.size == now.size && last.offset+
+			uintptr(have.n*have.size) == f.offset {
 			last.slot = runOf(have.n+now.n, now.size)
 			return
 		}

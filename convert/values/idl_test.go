@@ -155,9 +155,11 @@ func FuzzIDL(f *testing.F) {
 			f.Add(typ.Name, typ.IDL, data)
 		}
 	}
-	f.Add("T", "bitmask F { A }; struct I { @default(-2) short a; F f[2]; }; @mutable struct T { @default(\"a\") wstring w; I i[2]; sequence<F> l; };",
+	f.Add("T", "bitmask F { A }; struct I { @default(-2) short a; F f[2]; }; @mutable struct T { @default(\"a\") "+
+		"wstring w; I i[2]; sequence<F> l; };",
 		[]byte("\x00\x0b\x00\x00\x00\x00\x00\x00"))
-	f.Add("p/S", "module p { enum E { X }; struct S { int64 a; sequence<int16> b; E c; }; };", // zeros within the struct and after it
+	// zeros within the struct and after it
+	f.Add("p/S", "module p { enum E { X }; struct S { int64 a; sequence<int16> b; E c; }; };",
 		[]byte("\x00\x08\x00\x00\x00\x00\x00\x1900000000\x00\x00\x00\x010000\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, name, text string, data []byte) {
 		m, err := rosidl.Parse(name, []byte(text))

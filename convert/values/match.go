@@ -49,9 +49,11 @@ func (c *compiler) places(n *node, t reflect.Type, path string) ([]reflect.Struc
 		case !ok:
 			c.unset = append(c.unset, path+f.Name)
 		case k < 0:
-			return nil, fmt.Errorf("%w: several fields of %s may be %s%s; add a tag bag:\"name\"", ErrType, n.typ.Name, path, f.Name)
+			return nil, fmt.Errorf("%w: several fields of %s may be %s%s; add a tag bag:\"name\"", ErrType, n.typ.Name, path,
+				f.Name)
 		case out[k].Type != nil:
-			return nil, fmt.Errorf("%w: field %s%s of %s has two places, %s and %s", ErrType, path, list[k].Name, n.typ.Name, out[k].Name, f.Name)
+			return nil, fmt.Errorf("%w: field %s%s of %s has two places, %s and %s", ErrType, path, list[k].Name, n.typ.Name,
+				out[k].Name, f.Name)
 		default:
 			out[k] = f
 		}

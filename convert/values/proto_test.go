@@ -29,15 +29,18 @@ import (
 func everything(t testing.TB, syntax string, withTimes bool) protoreflect.MessageDescriptor {
 	t.Helper()
 	var b strings.Builder
-	fmt.Fprintf(&b, "name: 't.proto' package: 'a' syntax: '%s' dependency: 'google/protobuf/timestamp.proto' dependency: 'google/protobuf/duration.proto'\n", syntax)
-	b.WriteString("enum_type { name: 'E' value { name: 'ZERO' number: 0 } value { name: 'LOW' number: -5 } value { name: 'HIGH' number: 1000 } }\n")
+	fmt.Fprintf(&b, "name: 't.proto' package: 'a' syntax: '%s' dependency: 'google/protobuf/timestamp.proto' "+
+		"dependency: 'google/protobuf/duration.proto'\n", syntax)
+	b.WriteString("enum_type { name: 'E' value { name: 'ZERO' number: 0 } value { name: 'LOW' number: -5 } value { " +
+		"name: 'HIGH' number: 1000 } }\n")
 	b.WriteString("message_type { name: 'M' oneof_decl { name: 'one' }\n")
 	num := 0
 	field := func(name, typ, rest string) {
 		num += 1 + num/5
 		fmt.Fprintf(&b, "field { name: '%s' number: %d type: TYPE_%s %s }\n", name, num, typ, rest)
 	}
-	types := []string{"DOUBLE", "FLOAT", "INT64", "UINT64", "INT32", "FIXED64", "FIXED32", "BOOL", "STRING", "BYTES", "UINT32", "SFIXED32", "SFIXED64", "SINT32", "SINT64"}
+	types := []string{"DOUBLE", "FLOAT", "INT64", "UINT64", "INT32", "FIXED64", "FIXED32", "BOOL", "STRING", "BYTES",
+		"UINT32", "SFIXED32", "SFIXED64", "SINT32", "SINT64"}
 	for i, typ := range types {
 		field(fmt.Sprintf("one_%d", i), typ, "label: LABEL_OPTIONAL")
 		field(fmt.Sprintf("list_%d", i), typ, "label: LABEL_REPEATED")
@@ -63,7 +66,8 @@ func everything(t testing.TB, syntax string, withTimes bool) protoreflect.Messag
 		field("group", "GROUP type_name: '.a.M.Group'", "label: LABEL_OPTIONAL")
 		field("groups", "GROUP type_name: '.a.M.Groups'", "label: LABEL_REPEATED")
 		for _, name := range []string{"Group", "Groups"} {
-			fmt.Fprintf(&b, "nested_type { name: '%s' field { name: 'x' number: 2 type: TYPE_SINT64 label: LABEL_OPTIONAL } }\n", name)
+			fmt.Fprintf(&b, "nested_type { name: '%s' field { name: 'x' number: 2 type: TYPE_SINT64 label: LABEL_OPTIONAL } }\n",
+				name)
 		}
 	} else {
 		field("plain", "INT32", "label: LABEL_OPTIONAL proto3_optional: true oneof_index: 1")
@@ -89,7 +93,8 @@ func (g drafter) fill(m protoreflect.Message, depth int) {
 		switch {
 		case f.Cardinality() != protoreflect.Required && (g.IntN(3) == 0 || f.Message() != nil && depth > 2):
 		case m.Descriptor().FullName().Parent() == "google.protobuf":
-			m.Set(f, protoreflect.ValueOf(map[string]any{"seconds": g.Int64N(1 << 32), "nanos": g.Int32N(1e9)}[string(f.Name())]))
+			m.Set(f, protoreflect.ValueOf(map[string]any{"seconds": g.Int64N(1 << 32),
+				"nanos": g.Int32N(1e9)}[string(f.Name())]))
 		case f.IsMap(): // one entry: more have no order
 			v := m.Mutable(f).Map().NewValue()
 			g.fill(v.Message(), depth+1)
@@ -285,8 +290,10 @@ func TestProtobufStruct(t *testing.T) {
 		t.Fatal(codec.Unset(), codec.Unread())
 	}
 	four, span, x, nought := int64(4), time.Second, 5, 0.0
-	in := self{One0: 1.5, One4: &four, List4: []int{-1, 2}, List8: []string{"a", ""}, List9: [][]byte{{1}}, List0: [2]float64{1, 2}, Enum: -5, Time: time.Unix(5, 6).UTC(),
-		Times: []int64{-1}, Span: &span, Self: &self{Given: 1}, Selfs: []self{{}, {One0: 2}}, Needed: 3, Word: "y", Packed: []uint8{200}, Group: &struct{ X int }{7},
+	in := self{One0: 1.5, One4: &four, List4: []int{-1, 2}, List8: []string{"a", ""}, List9: [][]byte{{1}},
+		List0: [2]float64{1, 2}, Enum: -5, Time: time.Unix(5, 6).UTC(),
+		Times: []int64{-1}, Span: &span, Self: &self{Given: 1}, Selfs: []self{{}, {One0: 2}}, Needed: 3, Word: "y",
+		Packed: []uint8{200}, Group: &struct{ X int }{7},
 		Groups: []struct{ X *int }{{&x}, {}}, Member0: &nought}
 	in.Table = append(in.Table, struct {
 		Key   int
@@ -313,8 +320,10 @@ func TestProtobufStruct(t *testing.T) {
 	if have, err := codec.Append(nil, &back); err != nil || !bytes.Equal(have, out) {
 		t.Fatalf("%v\n got % x\nwant % x", err, have, out)
 	}
-	if back.One4 == nil || *back.One4 != 4 || back.Self.Self != nil || back.Selfs[1].One0 != 2 || back.Selfs[0].Given != 0 || back.Table[0].Value.Given != 2.5 || *back.Groups[0].X != 5 ||
-		back.Groups[1].X != nil || back.Table[0].Value.One0 != 9 || back.Word != "y" || !back.Time.Equal(in.Time) || *back.Span != span || *back.Member0 != 0 {
+	if back.One4 == nil || *back.One4 != 4 || back.Self.Self != nil || back.Selfs[1].One0 != 2 ||
+		back.Selfs[0].Given != 0 || back.Table[0].Value.Given != 2.5 || *back.Groups[0].X != 5 ||
+		back.Groups[1].X != nil || back.Table[0].Value.One0 != 9 || back.Word != "y" || !back.Time.Equal(in.Time) ||
+		*back.Span != span || *back.Member0 != 0 {
 		t.Fatalf("%+v", back)
 	}
 }

@@ -33,17 +33,17 @@ type Message[T any] struct {
 	Value                T
 }
 
-// Read returns the messages of a topic as values of T, in the order of their log times; those of equal times in the order
-// of the file. They are decoded on all cores, ahead of the loop, and each is the caller's to keep. Parts of the
+// Read returns the messages of a topic as values of T, in the order of their log times; those of equal times in the
+// order of the file. They are decoded on all cores, ahead of the loop, and each is the caller's to keep. Parts of the
 // recording without the topic, or outside of the range, are not read if its index has them. Memory is bounded by
 // that of some blocks of the recording and their values.
 //
 //	for m, err := range values.Read[fix](ctx, r, "/gps/fix", values.Query{}) { ... m.LogTime, m.Value }
 //
 // A message that does not fit its definition or T is an error after which the loop goes on: of it m has the times. The
-// loop ends after any other error, such as a missing topic, a T that does not fit its type (ErrType), or the end of ctx.
-// If an index turns out to be wrong when messages have been returned, the error wraps storage.ErrCorrupt: FileOrder does
-// without it.
+// loop ends after any other error, such as a missing topic, a T that does not fit its type (ErrType), or the end of
+// ctx. If an index turns out to be wrong when messages have been returned, the error wraps storage.ErrCorrupt:
+// FileOrder does without it.
 //
 // A reader whose format has no blocks (storage.BlockReader) is read in the order of the file, by ReadNext, and once.
 // Of others several loops may run, one at a time.
@@ -115,7 +115,8 @@ func (v *visitor[T]) read(r storage.Reader, q Query) (err error) {
 			return err
 		}
 		if v.sent {
-			return fmt.Errorf("topic %s: %w: read it in the order of the file, or write the index anew: bagconv reindex: %w", v.topic, err, storage.ErrCorrupt)
+			return fmt.Errorf("topic %s: %w: read it in the order of the file, or write the index anew: bagconv reindex: %w",
+				v.topic, err, storage.ErrCorrupt)
 		}
 	}
 }

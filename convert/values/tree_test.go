@@ -85,7 +85,8 @@ func (e *encoder) message(m *typetree.Message, v []typetree.Value) {
 				continue
 			}
 			list := v[i].([]typetree.Value)
-			word := f.Kind != typetree.Nested && f.Kind != typetree.String && f.Kind != typetree.Wide && f.Kind != typetree.Time && f.Kind != typetree.Duration
+			word := f.Kind != typetree.Nested && f.Kind != typetree.String && f.Kind != typetree.Wide &&
+				f.Kind != typetree.Time && f.Kind != typetree.Duration
 			e.sized(e.sizes && !word, func() {
 				if f.Array != typetree.Fixed {
 					e.number(4, uint64(len(list)))
@@ -101,7 +102,8 @@ func (e *encoder) message(m *typetree.Message, v []typetree.Value) {
 	})
 }
 
-var sizes = map[typetree.Kind]int{"int8": 1, "uint8": 1, "byte": 1, "char": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8, "uint64": 8, "float32": 4, "float64": 8}
+var sizes = map[typetree.Kind]int{"int8": 1, "uint8": 1, "byte": 1, "char": 1, "int16": 2, "uint16": 2, "int32": 4,
+	"uint32": 4, "int64": 8, "uint64": 8, "float32": 4, "float64": 8}
 
 func (e *encoder) single(f *typetree.Field, v typetree.Value) {
 	switch x := v.(type) {
@@ -159,7 +161,8 @@ func (g drafter) message(m *typetree.Message, ros1 bool) reflect.Type {
 		if f.OnlyROS1 && !ros1 {
 			continue
 		}
-		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("F%d", i), Type: g.field(f, ros1), Tag: reflect.StructTag(fmt.Sprintf("bag:%q", f.Name))})
+		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("F%d", i), Type: g.field(f, ros1),
+			Tag: reflect.StructTag(fmt.Sprintf("bag:%q", f.Name))})
 	}
 	if g.IntN(6) == 0 {
 		return mapType

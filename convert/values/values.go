@@ -103,7 +103,8 @@ func (c *program) append(dst []byte, p unsafe.Pointer) (out []byte, err error) {
 	case c.json:
 		return dst, fmt.Errorf("messages in JSON are not written from Go values: %w", storage.ErrUnsupported)
 	case !c.typ.Plain():
-		return dst, fmt.Errorf("messages with unions, optional or numbered members are read, but not written: %w", storage.ErrUnsupported)
+		return dst, fmt.Errorf("messages with unions, optional or numbered members are read, but not written: %w",
+			storage.ErrUnsupported)
 	case c.typ.Protobuf():
 		out, err = writeProto(c.root, dst, p)
 	default:

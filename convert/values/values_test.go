@@ -63,7 +63,8 @@ func TestNumbers(t *testing.T) {
 		want string
 	}{
 		{-128, 1 << 24, ""}, {127, 1 << 40, ""}, {128, 0, "field x: "}, {0.5, 0, "field x: "}, {math.NaN(), 0, "field x: "},
-		{math.Inf(1), 0, "field x: "}, {0, 1<<24 + 1, "field y: "}, {0, math.MaxUint64, "field y: "}, {1 << 63, 0, "field x: "},
+		{math.Inf(1), 0, "field x: "}, {0, 1<<24 + 1, "field y: "}, {0, math.MaxUint64, "field y: "}, {1 << 63, 0,
+			"field x: "},
 	} {
 		src, err := wide.Append(nil, &struct {
 			X float64
@@ -85,7 +86,8 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%v %v: %v", c.x, c.y, err)
 		}
 	}
-	if _, err := codec.Append([]byte("x"), &narrow{Y: -1}); !errors.Is(err, ErrRange) || !strings.Contains(err.Error(), "field y") {
+	if _, err := codec.Append([]byte("x"), &narrow{Y: -1}); !errors.Is(err, ErrRange) || !strings.Contains(err.Error(),
+		"field y") {
 		t.Error(err)
 	}
 }
@@ -112,7 +114,8 @@ func TestConvert(t *testing.T) {
 	types := []struct {
 		k    message.Kind
 		size int
-	}{{message.Signed, 1}, {message.Signed, 2}, {message.Signed, 4}, {message.Signed, 8}, {message.Unsigned, 1}, {message.Unsigned, 2}, {message.Unsigned, 4}, {message.Unsigned, 8}, {message.Float, 4}, {message.Float, 8}}
+	}{{message.Signed, 1}, {message.Signed, 2}, {message.Signed, 4}, {message.Signed, 8}, {message.Unsigned, 1},
+		{message.Unsigned, 2}, {message.Unsigned, 4}, {message.Unsigned, 8}, {message.Float, 4}, {message.Float, 8}}
 	text := func(bits uint64, k message.Kind, size int) string {
 		v := widen(bits, k, size)
 		switch k {
@@ -122,10 +125,12 @@ func TestConvert(t *testing.T) {
 			return strconv.FormatUint(v, 10)
 		}
 		f := math.Float64frombits(v)
-		return strings.TrimPrefix(strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1100, 64), "."+strings.Repeat("0", 1100)), "-0")
+		return strings.TrimPrefix(strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1100, 64), "."+strings.Repeat("0", 1100)),
+			"-0")
 	}
 	for _, from := range types {
-		for _, v := range []float64{0, 1, -1, 0.5, 127, 128, -128, -129, 255, 256, 32767, 32768, 65535, 65536, 1 << 24, 1<<24 + 1, 1<<31 - 1, 1 << 31, -1 << 31, 1<<32 - 1, 1 << 32,
+		for _, v := range []float64{0, 1, -1, 0.5, 127, 128, -128, -129, 255, 256, 32767, 32768, 65535, 65536, 1 << 24,
+			1<<24 + 1, 1<<31 - 1, 1 << 31, -1 << 31, 1<<32 - 1, 1 << 32,
 			1 << 53, 1<<53 + 2, 1 << 62, -1 << 63, 1 << 63, 1 << 64, 1e-300, math.Inf(1), math.Inf(-1)} {
 			bits, ok := convert(math.Float64bits(v), message.Float, from.k, from.size)
 			if !ok {
@@ -154,7 +159,8 @@ func TestConvert(t *testing.T) {
 
 // TestTypes: what does not fit is an error that names the field.
 func TestTypes(t *testing.T) {
-	d := parse(t, "string s\nuint8[3] a\nP[] list\nint32 a_b\nint32 ab\ntime t\n"+separator+"MSG: p/P\nfloat64 x\n", rosmsg.ROS1)
+	d := parse(t, "string s\nuint8[3] a\nP[] list\nint32 a_b\nint32 ab\ntime t\n"+separator+"MSG: p/P\nfloat64 x\n",
+		rosmsg.ROS1)
 	check := func(err error, want string) {
 		t.Helper()
 		if !errors.Is(err, ErrType) || !strings.Contains(err.Error(), want) {
@@ -209,11 +215,13 @@ func TestRanges(t *testing.T) {
 	}
 	good := map[string]any{"s": "ab", "a": []int{1, 2, 3}, "b": [2]uint8{1, 2}, "w": "é", "c": nil}
 	out, err := codec.Append(nil, &good)
-	want := "00010000" + "03000000" + "616200" + "010203" + "0000" + "02000000" + "0102" + "0000" + "01000000" + "e9000000" + "00000000"
+	want := "00010000" + "03000000" + "616200" + "010203" + "0000" + "02000000" + "0102" + "0000" + "01000000" +
+		"e9000000" + "00000000"
 	if err != nil || fmt.Sprintf("%x", out) != want {
 		t.Errorf("%x, %v", out, err)
 	}
-	for name, v := range map[string]any{"s": "abc", "a": []int{1, 2}, "b": []any{1, 2, 3}, "w": "ab", "c": []int{256}, "d": 1} {
+	for name, v := range map[string]any{"s": "abc", "a": []int{1, 2}, "b": []any{1, 2, 3}, "w": "ab", "c": []int{256},
+		"d": 1} {
 		bad := map[string]any{"a": []int{1, 2, 3}}
 		bad[name] = v
 		out, err := codec.Append([]byte("x"), &bad)
@@ -231,7 +239,8 @@ func TestRanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := arrays.Decode(out, new(struct{ C [2]uint8 })); !errors.Is(err, ErrRange) || !strings.Contains(err.Error(), "field c") {
+	if err := arrays.Decode(out, new(struct{ C [2]uint8 })); !errors.Is(err, ErrRange) || !strings.Contains(err.Error(),
+		"field c") {
 		t.Error(err)
 	}
 }
@@ -300,7 +309,8 @@ func TestWholeType(t *testing.T) {
 	if out, err := codec.Append(nil, &got); err != nil || !bytes.Equal(out, src) {
 		t.Fatalf("% x: %v", out, err)
 	}
-	if _, err := For[navSatFix](&storage.Topic{Name: "/fix", Type: "x/Y", Encoding: "ros1"}); err == nil || !strings.Contains(err.Error(), "topic /fix") {
+	if _, err := For[navSatFix](&storage.Topic{Name: "/fix", Type: "x/Y", Encoding: "ros1"}); err == nil ||
+		!strings.Contains(err.Error(), "topic /fix") {
 		t.Error(err)
 	}
 }
@@ -309,7 +319,8 @@ func TestWholeType(t *testing.T) {
 func fixMessage(t testing.TB) []byte {
 	t.Helper()
 	var b []byte
-	for _, v := range []any{uint32(7), uint32(5), uint32(6), uint32(3), []byte("gps"), int8(0), uint16(0), []float64{52, 13.5, 0},
+	for _, v := range []any{uint32(7), uint32(5), uint32(6), uint32(3), []byte("gps"), int8(0), uint16(0),
+		[]float64{52, 13.5, 0},
 		[]float64{0, 1, 2, 3, 4, 5, 6, 7, 8}, uint8(0)} {
 		var err error
 		if b, err = binary.Append(b, binary.LittleEndian, v); err != nil {
@@ -366,11 +377,14 @@ func TestOutOfProportion(t *testing.T) {
 
 // FuzzDecode: whatever the type and the bytes, values are those that package render writes as text.
 func FuzzDecode(f *testing.F) {
-	const nested = "P[] p\nP[2] q\nstring s\nE e\nE[] es\n" + separator + "MSG: p/P\nuint8 a\nfloat64[] x\nstring[3] y\nbool b\n" + separator + "MSG: p/E\n"
+	const nested = "P[] p\nP[2] q\nstring s\nE e\nE[] es\n" + separator +
+		"MSG: p/P\nuint8 a\nfloat64[] x\nstring[3] y\nbool b\n" + separator + "MSG: p/E\n"
 	for i, l := range layouts {
 		f.Add(byte(i), nested, append(bytes.Clone(l.header), bytes.Repeat([]byte{1, 0, 0, 0}, 30)...))
-		f.Add(byte(i), "uint8 a\nfloat64 b\nint16[3] c\nbool[] d\nchar e\nint64 f\n", append(bytes.Clone(l.header), bytes.Repeat([]byte{2, 0, 0, 0, 0}, 12)...))
-		f.Add(byte(i), "time t\nduration[] d\nbyte[] w\n", append(bytes.Clone(l.header), bytes.Repeat([]byte{2, 0, 0, 0, 0, 0, 0, 0}, 5)...))
+		f.Add(byte(i), "uint8 a\nfloat64 b\nint16[3] c\nbool[] d\nchar e\nint64 f\n",
+			append(bytes.Clone(l.header), bytes.Repeat([]byte{2, 0, 0, 0, 0}, 12)...))
+		f.Add(byte(i), "time t\nduration[] d\nbyte[] w\n",
+			append(bytes.Clone(l.header), bytes.Repeat([]byte{2, 0, 0, 0, 0, 0, 0, 0}, 5)...))
 	}
 	for seed := range uint64(6) {
 		w := typetree.New(seed, 3, typetree.Options{})
@@ -408,7 +422,8 @@ func FuzzDecode(f *testing.F) {
 		var v map[string]any
 		err = codec.Decode(message, &v)
 		text, err2 := program.Append(nil, message)
-		if (err == nil) != (err2 == nil) && !strings.Contains(fmt.Sprint(err, err2), "out of proportion") && !strings.Contains(fmt.Sprint(err2), "too many") {
+		if (err == nil) != (err2 == nil) && !strings.Contains(fmt.Sprint(err, err2), "out of proportion") &&
+			!strings.Contains(fmt.Sprint(err2), "too many") {
 			t.Fatalf("%v; as text: %v", err, err2)
 		}
 		if err != nil || err2 != nil {

@@ -25,7 +25,8 @@ func BenchmarkRun(b *testing.B) {
 		pixels[i] = byte(rng.Uint32())
 	}
 	for i := range 40 {
-		data := []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 5, 0, 0, 0, 'm', 'o', 'n', 'o', '8', 0, 0, 8, 0, 0, 0, 0, 32, 0}
+		data := []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 5, 0, 0, 0, 'm', 'o', 'n', 'o',
+			'8', 0, 0, 8, 0, 0, 0, 0, 32, 0}
 		data = append(data, pixels...)
 		at := int64(start + i*1e8)
 		images.Messages = append(images.Messages, storage.Message{LogTime: at, PublishTime: at, Data: data})

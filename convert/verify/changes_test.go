@@ -28,7 +28,8 @@ func TestChanges(t *testing.T) {
 			rec := load(t, path)
 			for kind, change := range changes {
 				for seed := range each {
-					c := &changer{t: t, rng: rand.New(rand.NewPCG(seed, uint64(len(kind)))), rec: clone(rec), decoder: mapping.New(mapping.Options{Encoding: "ros1", ProtoTypes: mapping.ProtoGenerated})}
+					c := &changer{t: t, rng: rand.New(rand.NewPCG(seed, uint64(len(kind)))), rec: clone(rec),
+						decoder: mapping.New(mapping.Options{Encoding: "ros1", ProtoTypes: mapping.ProtoGenerated})}
 					topic := change(c)
 					out := save(t, formatOf(t, path), filepath.Join(t.TempDir(), "changed"), c.rec)
 					for _, level := range []verify.Level{verify.Content, verify.Bytes} {
@@ -36,7 +37,8 @@ func TestChanges(t *testing.T) {
 							continue
 						}
 						res := compare(t, verify.Job{Level: level}, bag, out)
-						checkFound(t, fmt.Sprintf("%s %d at level %s", kind, seed, level), res, topic, firstPlace(rec, c.rec, topic), kind)
+						checkFound(t, fmt.Sprintf("%s %d at level %s", kind, seed, level), res, topic, firstPlace(rec, c.rec, topic),
+							kind)
 					}
 				}
 			}
@@ -175,9 +177,11 @@ func firstPlace(a, b storagetest.Recording, topic string) int64 {
 }
 
 var wantKinds = map[string][]verify.Kind{
-	"bit":     {verify.KindContent, verify.KindMissing},                                    // missing: it does not fit its definition any more
-	"time":    {verify.KindTime, verify.KindContent, verify.KindExtra, verify.KindMissing}, // others than time: when two have the same time
-	"dropped": {verify.KindMissing, verify.KindContent},                                    // content: the one after it has the same time
+	// missing: it does not fit its definition any more
+	"bit": {verify.KindContent, verify.KindMissing},
+	// others than time: when two have the same time
+	"time":    {verify.KindTime, verify.KindContent, verify.KindExtra, verify.KindMissing},
+	"dropped": {verify.KindMissing, verify.KindContent}, // content: the one after it has the same time
 	"doubled": {verify.KindExtra, verify.KindContent},
 	"swapped": {verify.KindContent},
 	"renamed": {verify.KindMissingTopic},

@@ -153,7 +153,8 @@ func (c *comparison) compareAgain(
 // same reports whether two pairs are of the same groups.
 func (p *pair) same(o *pair) bool {
 	for i, g := range p.groups {
-		if h := o.groups[i]; (g == nil) != (h == nil) || g != nil && (g.name != h.name || g.members[0].topic.ID != h.members[0].topic.ID) {
+		if h := o.groups[i]; (g == nil) != (h == nil) || g != nil && (g.name != h.name ||
+			g.members[0].topic.ID != h.members[0].topic.ID) {
 			return false
 		}
 	}

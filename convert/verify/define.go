@@ -34,9 +34,10 @@ type member struct {
 
 // A topicDefinition is what the messages of a topic look like.
 type topicDefinition struct {
-	msg       *schema.Message                // the ROS type that they are, or that they were made from
-	wire      serial.Encoding                // of ROS messages
-	either    *schema.Message                // the ROS 1 type of messages in CDR or ROS 1; nil: they are of msg and in wire
+	msg  *schema.Message // the ROS type that they are, or that they were made from
+	wire serial.Encoding // of ROS messages
+	// the ROS 1 type of messages in CDR or ROS 1; nil: they are of msg and in wire
+	either    *schema.Message
 	json      *jsonschema.Object             // of messages in JSON
 	proto     protoreflect.MessageDescriptor // of protobuf messages
 	generated bool                           // msg is generated from proto: which fields are set is not known
@@ -44,7 +45,8 @@ type topicDefinition struct {
 
 // chosen are codes of remarks about which definition is used if the recording has no sum of it. That
 // is no flaw.
-var chosen = []string{"definition-builtin", "definition-given", "definition-choice", "definition-doubtful", "definition-misfit"}
+var chosen = []string{"definition-builtin", "definition-given", "definition-choice", "definition-doubtful",
+	"definition-misfit"}
 
 // define finds the definition of a topic's messages: the recording's own, or a
 // built-in one.
@@ -86,7 +88,8 @@ func (c *comparison) doubts(side int) (list []storage.Warning) {
 		}
 		for _, r := range d.Remarks {
 			if r.Warning {
-				list = append(list, storage.Warning{Code: r.Code, Offset: -1, Message: fmt.Sprintf("topic %s: %s", t.Name, r.Message)})
+				list = append(list, storage.Warning{Code: r.Code, Offset: -1, Message: fmt.Sprintf("topic %s: %s", t.Name,
+					r.Message)})
 			}
 		}
 	}
@@ -98,7 +101,8 @@ func (d *topicDefinition) equal(o *topicDefinition) bool {
 	switch {
 	case d == o:
 		return true
-	case d.json != nil || o.json != nil || d.either != nil || o.either != nil || d.wire != o.wire || d.generated != o.generated:
+	case d.json != nil || o.json != nil || d.either != nil || o.either != nil || d.wire != o.wire ||
+		d.generated != o.generated:
 		return false
 	case (d.proto == nil) != (o.proto == nil) || !reflect.DeepEqual(d.msg, o.msg):
 		return false

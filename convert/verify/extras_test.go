@@ -24,7 +24,8 @@ func carried() storagetest.Recording {
 			{Name: "a", MediaType: "text/plain", LogTime: 1, CreateTime: 2, Content: []byte("two")},
 			{Name: "b", LogTime: 1, Content: []byte("one")},
 		},
-		Records: []storagetest.MetadataRecord{{Name: "a", Values: map[string]string{"k": "v"}}, {Name: "a", Values: map[string]string{}}},
+		Records: []storagetest.MetadataRecord{{Name: "a", Values: map[string]string{"k": "v"}},
+			{Name: "a", Values: map[string]string{}}},
 	}
 }
 
@@ -36,19 +37,31 @@ func TestExtras(t *testing.T) {
 		change func(r *storagetest.Recording)
 		want   verify.Extra
 	}{
-		"nothing":     {func(*storagetest.Recording) {}, verify.Extra{}},
-		"order":       {func(r *storagetest.Recording) { slices.Reverse(r.Attachments); slices.Reverse(r.Records) }, verify.Extra{}},
-		"media type":  {func(r *storagetest.Recording) { r.Attachments[2].MediaType = "x/y" }, verify.Extra{Name: "b", Kind: verify.KindContent, Path: "media type", B: "x/y"}},
-		"log time":    {func(r *storagetest.Recording) { r.Attachments[0].LogTime = 3 }, verify.Extra{Name: "a", Kind: verify.KindTime, Path: "log time", A: "1", B: "3"}},
-		"create time": {func(r *storagetest.Recording) { r.Attachments[1].CreateTime = 0 }, verify.Extra{Name: "a", Kind: verify.KindTime, Path: "create time", A: "2", B: "0"}},
-		"size":        {func(r *storagetest.Recording) { r.Attachments[1].Content = []byte("three") }, verify.Extra{Name: "a", Kind: verify.KindContent, Path: "size", A: "3", B: "5"}},
-		"content":     {func(r *storagetest.Recording) { r.Attachments[1].Content = []byte("tow") }, verify.Extra{Name: "a", Kind: verify.KindContent, Path: "content"}},
-		"name":        {func(r *storagetest.Recording) { r.Attachments[2].Name = "a" }, verify.Extra{Name: "a", Kind: verify.KindExtra}},
-		"missing":     {func(r *storagetest.Recording) { r.Attachments = r.Attachments[:2] }, verify.Extra{Name: "b", Kind: verify.KindMissing}},
-		"one of two":  {func(r *storagetest.Recording) { r.Attachments = r.Attachments[1:] }, verify.Extra{Name: "a", Kind: verify.KindMissing}},
-		"value":       {func(r *storagetest.Recording) { r.Records[0].Values["k"] = "w" }, verify.Extra{Record: true, Name: "a", Kind: verify.KindContent, Path: "content"}},
-		"key":         {func(r *storagetest.Recording) { r.Records[1].Values["k"] = "" }, verify.Extra{Record: true, Name: "a", Kind: verify.KindContent, Path: "content"}},
-		"record":      {func(r *storagetest.Recording) { r.Records = r.Records[:1] }, verify.Extra{Record: true, Name: "a", Kind: verify.KindMissing}},
+		"nothing": {func(*storagetest.Recording) {}, verify.Extra{}},
+		"order": {func(r *storagetest.Recording) { slices.Reverse(r.Attachments); slices.Reverse(r.Records) },
+			verify.Extra{}},
+		"media type": {func(r *storagetest.Recording) { r.Attachments[2].MediaType = "x/y" },
+			verify.Extra{Name: "b", Kind: verify.KindContent, Path: "media type", B: "x/y"}},
+		"log time": {func(r *storagetest.Recording) { r.Attachments[0].LogTime = 3 },
+			verify.Extra{Name: "a", Kind: verify.KindTime, Path: "log time", A: "1", B: "3"}},
+		"create time": {func(r *storagetest.Recording) { r.Attachments[1].CreateTime = 0 },
+			verify.Extra{Name: "a", Kind: verify.KindTime, Path: "create time", A: "2", B: "0"}},
+		"size": {func(r *storagetest.Recording) { r.Attachments[1].Content = []byte("three") },
+			verify.Extra{Name: "a", Kind: verify.KindContent, Path: "size", A: "3", B: "5"}},
+		"content": {func(r *storagetest.Recording) { r.Attachments[1].Content = []byte("tow") },
+			verify.Extra{Name: "a", Kind: verify.KindContent, Path: "content"}},
+		"name": {func(r *storagetest.Recording) { r.Attachments[2].Name = "a" },
+			verify.Extra{Name: "a", Kind: verify.KindExtra}},
+		"missing": {func(r *storagetest.Recording) { r.Attachments = r.Attachments[:2] },
+			verify.Extra{Name: "b", Kind: verify.KindMissing}},
+		"one of two": {func(r *storagetest.Recording) { r.Attachments = r.Attachments[1:] },
+			verify.Extra{Name: "a", Kind: verify.KindMissing}},
+		"value": {func(r *storagetest.Recording) { r.Records[0].Values["k"] = "w" }, verify.Extra{Record: true, Name: "a",
+			Kind: verify.KindContent, Path: "content"}},
+		"key": {func(r *storagetest.Recording) { r.Records[1].Values["k"] = "" }, verify.Extra{Record: true, Name: "a",
+			Kind: verify.KindContent, Path: "content"}},
+		"record": {func(r *storagetest.Recording) { r.Records = r.Records[:1] }, verify.Extra{Record: true, Name: "a",
+			Kind: verify.KindMissing}},
 	} {
 		rec := carried()
 		c.change(&rec)
@@ -74,7 +87,8 @@ func TestExtras(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %+v, want %+v", what, got, c.want)
 		}
-		if ignored := compare(t, verify.Job{Ignore: []verify.Code{verify.Extras}}, a, b); !ignored.Equal || len(ignored.Exceptions) != 1 {
+		if ignored := compare(t, verify.Job{Ignore: []verify.Code{verify.Extras}}, a, b); !ignored.Equal ||
+			len(ignored.Exceptions) != 1 {
 			t.Errorf("%s is not ignored: %+v", what, ignored)
 		}
 		counts := compare(t, verify.Job{Level: verify.Counts}, a, b)
@@ -93,10 +107,12 @@ func TestExtrasNoPlace(t *testing.T) {
 	db3 := save(t, registry.Lookup("db3"), filepath.Join(t.TempDir(), "a"), rec)
 	for _, sides := range [][2]string{{mcap, db3}, {db3, mcap}} {
 		res := compare(t, verify.Job{}, sides[0], sides[1])
-		if !res.Equal || !slices.ContainsFunc(res.Exceptions, func(e verify.Exception) bool { return e.Code == verify.Extras && e.Count == 5 }) {
+		if !res.Equal || !slices.ContainsFunc(res.Exceptions,
+			func(e verify.Exception) bool { return e.Code == verify.Extras && e.Count == 5 }) {
 			t.Errorf("%+v", res)
 		}
-		if res := compare(t, verify.Job{Exact: []verify.Code{verify.Extras}}, sides[0], sides[1]); res.Equal || len(res.Extras) != 5 {
+		if res := compare(t, verify.Job{Exact: []verify.Code{verify.Extras}}, sides[0], sides[1]); res.Equal ||
+			len(res.Extras) != 5 {
 			t.Errorf("exact: %+v", res.Extras)
 		}
 	}
@@ -142,7 +158,8 @@ func TestExtrasRefused(t *testing.T) {
 		return &pickyWriter{Writer: w, ExtraWriter: storage.WriterCapabilities(w).Extras}, err
 	}
 	for _, aside := range []string{"", filepath.Join(t.TempDir(), "aside")} {
-		job := convert.Job{Source: in, SourceFormat: mcap, Sink: filepath.Join(t.TempDir(), "b.mcap"), SinkFormat: &picky, Extras: aside}
+		job := convert.Job{Source: in, SourceFormat: mcap, Sink: filepath.Join(t.TempDir(), "b.mcap"), SinkFormat: &picky,
+			Extras: aside}
 		job.Verify = func(path string, refused []convert.Extra) error {
 			if !slices.Equal(refused, []convert.Extra{{Name: "b"}, {Record: true, Name: "a"}}) {
 				t.Errorf("refused are %v", refused)
@@ -166,8 +183,8 @@ func TestExtrasRefused(t *testing.T) {
 	}
 }
 
-// TestExtrasDamaged: a damaged attachment is damage for a conversion and for the comparison after it, or, if the other format
-// has no place for attachments, for neither.
+// TestExtrasDamaged: a damaged attachment is damage for a conversion and for the comparison after it, or, if the other
+// format has no place for attachments, for neither.
 func TestExtrasDamaged(t *testing.T) {
 	in := save(t, registry.Lookup("mcap"), filepath.Join(t.TempDir(), "a"), carried())
 	b, err := os.ReadFile(in)
@@ -182,7 +199,8 @@ func TestExtrasDamaged(t *testing.T) {
 	for to, damaged := range map[string]bool{"mcap": true, "db3": false} {
 		format := registry.Lookup(to)
 		out := filepath.Join(t.TempDir(), "out"+format.Extensions[0])
-		r, err := convert.Run(t.Context(), convert.Job{Source: in, SourceFormat: registry.Lookup("mcap"), Sink: out, SinkFormat: format})
+		r, err := convert.Run(t.Context(), convert.Job{Source: in, SourceFormat: registry.Lookup("mcap"), Sink: out,
+			SinkFormat: format})
 		if err != nil || r.Lossy() != damaged {
 			t.Errorf("to %s: %v, lossy %v", to, err, r.Lossy())
 			continue
@@ -191,7 +209,8 @@ func TestExtrasDamaged(t *testing.T) {
 			there, back := compare(t, verify.Job{Level: level}, in, out), compare(t, verify.Job{Level: level}, out, in)
 			read := damaged && level == verify.Content
 			if !there.Equal || there.A.Damaged != read || there.B.Damaged || back.B.Damaged != read || back.A.Damaged {
-				t.Errorf("to %s, level %v: equal %v, damaged %v and %v, back %v and %v", to, level, there.Equal, there.A.Damaged, there.B.Damaged,
+				t.Errorf("to %s, level %v: equal %v, damaged %v and %v, back %v and %v", to, level, there.Equal, there.A.Damaged,
+					there.B.Damaged,
 					back.A.Damaged, back.B.Damaged)
 			}
 		}

@@ -96,7 +96,8 @@ func (e *faulty) swapped(m *typetree.Message, in []int, v []typetree.Value) []ty
 	for k := 1; k < len(in); k++ {
 		a, b := in[k-1], in[k]
 		f, g := &m.Fields[a], &m.Fields[b]
-		if f.Array != typetree.One || g.Array != typetree.One || f.Kind != g.Kind || f.Message != g.Message || f.Kind == typetree.Nested || f.OnlyROS1 || same(v[a], v[b]) {
+		if f.Array != typetree.One || g.Array != typetree.One || f.Kind != g.Kind || f.Message != g.Message ||
+			f.Kind == typetree.Nested || f.OnlyROS1 || same(v[a], v[b]) {
 			continue
 		}
 		if e.plant("fields swapped", true) {
@@ -116,7 +117,8 @@ func same(a, b typetree.Value) bool {
 
 func (e *faulty) message(m *typetree.Message, v []typetree.Value) {
 	in := e.inROS(m)
-	if len(in) == 0 && (e.encoding == "cdr" && !e.plant("empty struct without byte", true) || e.encoding == "ros1" && e.plant("empty struct with byte", true)) {
+	if len(in) == 0 && (e.encoding == "cdr" && !e.plant("empty struct without byte", true) || e.encoding == "ros1" &&
+		e.plant("empty struct with byte", true)) {
 		e.out = append(e.out, 0)
 	}
 	v = e.swapped(m, in, v)
@@ -133,7 +135,8 @@ func (e *faulty) message(m *typetree.Message, v []typetree.Value) {
 			continue
 		}
 		list := e.list(f, v[i].([]typetree.Value))
-		if f.Array != typetree.Fixed && !e.plant("list without count", true) || f.Array == typetree.Fixed && e.plant("array with count", true) {
+		if f.Array != typetree.Fixed && !e.plant("list without count", true) || f.Array == typetree.Fixed &&
+			e.plant("array with count", true) {
 			n := len(list)
 			if e.plant("count too large", true) {
 				n++
@@ -175,14 +178,16 @@ func (e *faulty) list(f *typetree.Field, list []typetree.Value) []typetree.Value
 		if e.plant("list reversed", !slices.EqualFunc(list, turned, same)) {
 			list = turned
 		}
-		if e.plant("first element repeated", slices.ContainsFunc(list, func(v typetree.Value) bool { return !same(v, list[0]) })) {
+		if e.plant("first element repeated",
+			slices.ContainsFunc(list, func(v typetree.Value) bool { return !same(v, list[0]) })) {
 			for i := range list {
 				list[i] = list[0]
 			}
 		}
 	}
 	// The only value of an array in protobuf is zero if it is not there.
-	if e.plant("last element dropped", n > 1 && !(f.Array == typetree.Fixed && hollow(f)) || n == 1 && f.Array != typetree.Fixed) {
+	if e.plant("last element dropped", n > 1 && !(f.Array == typetree.Fixed && hollow(f)) ||
+		n == 1 && f.Array != typetree.Fixed) {
 		list = list[:n-1]
 	}
 	if e.plant("element doubled", n > 0 && !(f.Array == typetree.Fixed && hollow(f))) {

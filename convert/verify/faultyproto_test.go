@@ -79,7 +79,8 @@ func zero(v typetree.Value) bool {
 	return v == false || v == int64(0) || v == uint64(0) || v == "" || v == time.Duration(0)
 }
 
-func (e *faulty) protoValue(f *typetree.Field, v typetree.Value, fd protoreflect.FieldDescriptor, num protowire.Number) {
+func (e *faulty) protoValue(f *typetree.Field, v typetree.Value, fd protoreflect.FieldDescriptor,
+	num protowire.Number) {
 	switch x := v.(type) {
 	case []typetree.Value:
 		outer := e.out
@@ -104,8 +105,10 @@ func (e *faulty) protoValue(f *typetree.Field, v typetree.Value, fd protoreflect
 		e.out = protowire.AppendString(e.out, e.content(x))
 	default:
 		at := len(e.out)
-		wire := map[protoreflect.Kind]protowire.Type{protoreflect.Sfixed32Kind: protowire.Fixed32Type, protoreflect.Fixed32Kind: protowire.Fixed32Type, protoreflect.FloatKind: protowire.Fixed32Type,
-			protoreflect.Sfixed64Kind: protowire.Fixed64Type, protoreflect.Fixed64Kind: protowire.Fixed64Type, protoreflect.DoubleKind: protowire.Fixed64Type}[fd.Kind()]
+		wire := map[protoreflect.Kind]protowire.Type{protoreflect.Sfixed32Kind: protowire.Fixed32Type,
+			protoreflect.Fixed32Kind: protowire.Fixed32Type, protoreflect.FloatKind: protowire.Fixed32Type,
+			protoreflect.Sfixed64Kind: protowire.Fixed64Type, protoreflect.Fixed64Kind: protowire.Fixed64Type,
+			protoreflect.DoubleKind: protowire.Fixed64Type}[fd.Kind()]
 		e.tag(num, wire)
 		e.protoNumber(f, v, fd)
 		if e.plant("another wire type", wire != protowire.VarintType && !zero(v)) {
@@ -149,7 +152,8 @@ func (e *faulty) protoNumber(f *typetree.Field, v typetree.Value, fd protoreflec
 		}
 		e.out = protowire.AppendVarint(e.out, zigzag)
 	default:
-		if bits &= 1<<(8*size) - 1; e.plant("sign that it has not", bits>>(8*size-1) == 1 && fd.Kind() == protoreflect.Uint32Kind) {
+		if bits &= 1<<(8*size) - 1; e.plant("sign that it has not", bits>>(8*size-1) == 1 &&
+			fd.Kind() == protoreflect.Uint32Kind) {
 			bits |= math.MaxUint64 << (8 * size)
 		}
 		e.out = protowire.AppendVarint(e.out, bits)

@@ -8,8 +8,8 @@ import (
 )
 
 // Files compares the recordings at two paths or URLs, whatever their formats: Run, with the formats that their content
-// has. job has what is to be done otherwise; of it the paths of A and B are not used, and what is set of their formats and
-// file systems stays.
+// has. job has what is to be done otherwise; of it the paths of A and B are not used, and what is set of their formats
+// and file systems stays.
 //
 //	res, err := verify.Files(ctx, all.Registry(), a, b, verify.Job{})
 //	if err == nil && !res.Equal { ... }

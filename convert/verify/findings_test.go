@@ -33,8 +33,10 @@ func bagTopic(t testing.TB, name, typ, text string) storage.Topic {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return storage.Topic{Name: name, Type: typ, Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)},
-		Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(msg), storage.MetaCallerID: "/" + typ, storage.MetaLatching: "0"}}
+	return storage.Topic{Name: name, Type: typ, Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+		Data: []byte(text)},
+		Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(msg), storage.MetaCallerID: "/" + typ,
+			storage.MetaLatching: "0"}}
 }
 
 // messagesOf makes a recording of messages in turns on its topics.
@@ -42,7 +44,8 @@ func messagesOf(topics []storage.Topic, data ...[]byte) storagetest.Recording {
 	rec := storagetest.Recording{Topics: topics}
 	for i, d := range data {
 		at := int64(start + i*1e9)
-		rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(i % len(topics)), LogTime: at, PublishTime: at, Data: d})
+		rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(i % len(topics)), LogTime: at,
+			PublishTime: at, Data: d})
 	}
 	return rec
 }
@@ -85,19 +88,23 @@ func TestTypes(t *testing.T) {
 // TestJoined: two types on a topic that convert to one are compared as one topic.
 func TestJoined(t *testing.T) {
 	stamped := section + "geometry_msgs/TransformStamped\nHeader header\nstring child_frame_id\nTransform transform\n" +
-		section + "std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n" + section + "geometry_msgs/Transform\nVector3 translation\nQuaternion rotation\n" +
-		section + "geometry_msgs/Vector3\nfloat64 x\nfloat64 y\nfloat64 z\n" + section + "geometry_msgs/Quaternion\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n"
+		section + "std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n" + section +
+		"geometry_msgs/Transform\nVector3 translation\nQuaternion rotation\n" +
+		section + "geometry_msgs/Vector3\nfloat64 x\nfloat64 y\nfloat64 z\n" + section +
+		"geometry_msgs/Quaternion\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n"
 	text := "geometry_msgs/TransformStamped[] transforms\n" + stamped
 	a := bagTopic(t, "/tf", "tf/tfMessage", text)
 	b := bagTopic(t, "/tf", "tf2_msgs/TFMessage", text)
-	one := append([]byte{1, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 'm', 1, 0, 0, 0, 'b'}, make([]byte, 56)...)
+	one := append([]byte{1, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 'm', 1, 0, 0, 0, 'b'},
+		make([]byte, 56)...)
 	none := []byte{0, 0, 0, 0}
 	for _, topics := range [][]storage.Topic{{a, b}, {b, a}} {
 		path := saved(t, "bag", messagesOf(topics, one, none, none, one))
 		for _, to := range []string{"bag", "db3", "record"} {
 			out := converted(t, convert.Job{}, path, to, filepath.Join(t.TempDir(), "out"))
 			for _, sides := range [][2]string{{path, out}, {out, path}} {
-				if res := compare(t, verify.Job{}, sides[0], sides[1]); !res.Equal || len(res.Topics) != map[string]int{"bag": 2}[to]+map[bool]int{true: 1}[to != "bag"] {
+				if res := compare(t, verify.Job{}, sides[0], sides[1]); !res.Equal ||
+					len(res.Topics) != map[string]int{"bag": 2}[to]+map[bool]int{true: 1}[to != "bag"] {
 					t.Errorf("%s: %s", to, describe(res, &convert.Report{}))
 				}
 			}
@@ -116,7 +123,8 @@ func TestDurations(t *testing.T) {
 		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(sec)), uint32(nsec))
 	}
 	inRecord := func(sec, nsec int64) []byte {
-		inner := protowire.AppendVarint(protowire.AppendVarint(protowire.AppendVarint([]byte{1 << 3}, uint64(sec)), 2<<3), uint64(nsec))
+		inner := protowire.AppendVarint(protowire.AppendVarint(protowire.AppendVarint([]byte{1 << 3}, uint64(sec)), 2<<3),
+			uint64(nsec))
 		return protowire.AppendBytes([]byte{1<<3 | 2}, inner)
 	}
 	topics := []storage.Topic{bagTopic(t, "/d", "p/D", "duration d\n")}
@@ -161,7 +169,8 @@ func TestRest(t *testing.T) {
 				if res := compare(t, verify.Job{}, sides[0], sides[1]); res.Equal != c.equal {
 					t.Errorf("%q: equal is %v: %s", c.rest, res.Equal, describe(res, &convert.Report{}))
 				}
-				if res := compare(t, verify.Job{Ignore: []verify.Code{verify.Unconvertible}}, sides[0], sides[1]); !res.Equal || !c.equal && leftOut(res) != 1 {
+				if res := compare(t, verify.Job{Ignore: []verify.Code{verify.Unconvertible}}, sides[0], sides[1]); !res.Equal ||
+					!c.equal && leftOut(res) != 1 {
 					t.Errorf("%q: it is not named: %s", c.rest, describe(res, &convert.Report{}))
 				}
 			}
@@ -175,7 +184,9 @@ func TestRest(t *testing.T) {
 // TestFlaws: what other readers refuse in B is a difference, in A an exception, and
 // in both nothing.
 func TestFlaws(t *testing.T) {
-	bag := saved(t, "bag", messagesOf([]storage.Topic{bagTopic(t, "/x", "p/A", "p/B b\np/C c\n"+section+"p/B\nint32 x\n"+section+"p/C\nint32 y\n")}, []byte{1, 0, 0, 0, 2, 0, 0, 0}))
+	bag := saved(t, "bag",
+		messagesOf([]storage.Topic{bagTopic(t, "/x", "p/A", "p/B b\np/C c\n"+section+"p/B\nint32 x\n"+section+
+			"p/C\nint32 y\n")}, []byte{1, 0, 0, 0, 2, 0, 0, 0}))
 	outputs := map[string]string{}
 	for _, to := range []string{"bag", "db3", "record"} {
 		outputs[to] = converted(t, convert.Job{}, bag, to, filepath.Join(t.TempDir(), "out"))
@@ -185,9 +196,16 @@ func TestFlaws(t *testing.T) {
 		change       func(topic *storage.Topic)
 		want         string
 	}{
-		{"definition twice", "bag", func(topic *storage.Topic) { topic.Schema.Data = append(topic.Schema.Data, section+"p/B\nint32 x\n"...) }, "has p/B twice"},
-		{"definition twice", "db3", func(topic *storage.Topic) { topic.Schema.Data = append(topic.Schema.Data, section+"p/B\nint32 x\n"...) }, "has p/B twice"},
-		{"md5sum", "bag", func(topic *storage.Topic) { topic.Metadata[storage.MetaMD5Sum] = strings.Repeat("0", 32) }, "md5sum"},
+		{"definition twice", "bag", func(topic *storage.Topic) {
+			topic.Schema.Data = append(topic.Schema.Data,
+				section+"p/B\nint32 x\n"...)
+		}, "has p/B twice"},
+		{"definition twice", "db3", func(topic *storage.Topic) {
+			topic.Schema.Data = append(topic.Schema.Data,
+				section+"p/B\nint32 x\n"...)
+		}, "has p/B twice"},
+		{"md5sum", "bag", func(topic *storage.Topic) { topic.Metadata[storage.MetaMD5Sum] = strings.Repeat("0", 32) },
+			"md5sum"},
 		{"type hash", "db3", func(topic *storage.Topic) {
 			topic.Metadata[storage.MetaTypeHash] = "RIHS01_" + strings.Repeat("0", 64)
 		}, "type hash"},
@@ -202,7 +220,8 @@ func TestFlaws(t *testing.T) {
 				t.Errorf("%s in %s: %+v", c.name, c.format, first)
 			}
 			res = compare(t, verify.Job{}, flawed, source)
-			if !res.Equal || !slices.ContainsFunc(res.Exceptions, func(e verify.Exception) bool { return e.Code == verify.Flaws && strings.Contains(e.Message, c.want) }) {
+			if !res.Equal || !slices.ContainsFunc(res.Exceptions,
+				func(e verify.Exception) bool { return e.Code == verify.Flaws && strings.Contains(e.Message, c.want) }) {
 				t.Errorf("%s in %s, as A: %s", c.name, c.format, describe(res, &convert.Report{}))
 			}
 		}
@@ -221,8 +240,10 @@ func TestDefinitionFaults(t *testing.T) {
 	bag := saved(t, "bag", messagesOf([]storage.Topic{bagTopic(t, "/x", "p/A", text)}, data))
 	for _, to := range []string{"bag", "db3"} {
 		rec := load(t, converted(t, convert.Job{}, bag, to, filepath.Join(t.TempDir(), "out")))
-		for _, c := range [][2]string{{"int32 a\nint32 b", "int32 b\nint32 a"}, {"int32 a", "uint32 a"}, {"int32 a", "float32 a"}, {"int32 a", "int32 z"},
-			{"int32 a\nint32 b", "int64 a"}, {"float64[2]", "int64[2]"}, {"float64[2]", "float64[4]"}, {"uint8[] d", "string d"}, {"uint8[]", "int8[]"}, {" e\n", "[1] e\n"}} {
+		for _, c := range [][2]string{{"int32 a\nint32 b", "int32 b\nint32 a"}, {"int32 a", "uint32 a"},
+			{"int32 a", "float32 a"}, {"int32 a", "int32 z"},
+			{"int32 a\nint32 b", "int64 a"}, {"float64[2]", "int64[2]"}, {"float64[2]", "float64[4]"}, {"uint8[] d", "string d"},
+			{"uint8[]", "int8[]"}, {" e\n", "[1] e\n"}} {
 			changed := clone(rec)
 			topic := &changed.Topics[0]
 			topic.Metadata = maps.Clone(topic.Metadata)
@@ -267,29 +288,35 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "out.bag")
-	if _, err := convert.Run(context.Background(), convert.Job{Source: cut, SourceFormat: registry.Lookup("bag"), Sink: out, SinkFormat: registry.Lookup("bag")}); err != nil {
+	if _, err := convert.Run(context.Background(), convert.Job{Source: cut, SourceFormat: registry.Lookup("bag"),
+		Sink: out, SinkFormat: registry.Lookup("bag")}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		a, b                     string
 		equal, damagedA, damaged bool
-	}{{cut, out, true, true, false}, {out, cut, true, false, true}, {cut, cut, true, true, true}, {cut, bag, false, true, false}, {bag, bag, true, false, false}} {
+	}{{cut, out, true, true, false}, {out, cut, true, false, true}, {cut, cut, true, true, true},
+		{cut, bag, false, true, false}, {bag, bag, true, false, false}} {
 		for _, level := range []verify.Level{verify.Content, verify.Counts, verify.Bytes} {
-			if res := compare(t, verify.Job{Level: level}, c.a, c.b); res.Equal != c.equal || res.A.Damaged != c.damagedA || res.B.Damaged != c.damaged {
-				t.Errorf("%s and %s at level %s: equal is %v, damaged are %v, %v", filepath.Base(c.a), filepath.Base(c.b), level, res.Equal, res.A.Damaged, res.B.Damaged)
+			if res := compare(t, verify.Job{Level: level}, c.a, c.b); res.Equal != c.equal || res.A.Damaged != c.damagedA ||
+				res.B.Damaged != c.damaged {
+				t.Errorf("%s and %s at level %s: equal is %v, damaged are %v, %v", filepath.Base(c.a), filepath.Base(c.b), level,
+					res.Equal, res.A.Damaged, res.B.Damaged)
 			}
 		}
 	}
 }
 
-// TestHarmlessDamage: damage by which nothing is lost, of an index, is no damage for a conversion and for the comparison after it.
+// TestHarmlessDamage: damage by which nothing is lost, of an index, is no damage for a conversion and for the
+// comparison after it.
 func TestHarmlessDamage(t *testing.T) {
 	bag, _ := inputs(t, 7, 30)
 	b, err := os.ReadFile(bag)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const index, info, header = "\x0a\x00\x00\x00count=", "chunk_pos=", "index_pos=" // of INDEX_DATA, CHUNK_INFO, and the file header
+	// of INDEX_DATA, CHUNK_INFO, and the file header
+	const index, info, header = "\x0a\x00\x00\x00count=", "chunk_pos=", "index_pos="
 	for _, fields := range [][]string{{info}, {header}, {index, info}} {
 		broken, out := filepath.Join(t.TempDir(), "broken.bag"), filepath.Join(t.TempDir(), "out.bag")
 		damaged := bytes.Clone(b)
@@ -299,14 +326,16 @@ func TestHarmlessDamage(t *testing.T) {
 		if err := os.WriteFile(broken, damaged, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		r, err := convert.Run(t.Context(), convert.Job{Source: broken, SourceFormat: registry.Lookup("bag"), Sink: out, SinkFormat: registry.Lookup("bag")})
+		r, err := convert.Run(t.Context(), convert.Job{Source: broken, SourceFormat: registry.Lookup("bag"), Sink: out,
+			SinkFormat: registry.Lookup("bag")})
 		if err != nil || r.Lossy() || len(r.Warnings) == 0 {
 			t.Errorf("%q: %v, lossy %v, %v", fields, err, r.Lossy(), r.Warnings)
 			continue
 		}
 		for _, level := range []verify.Level{verify.Content, verify.Counts, verify.Bytes} {
 			for _, other := range []string{out, bag} {
-				if res := compare(t, verify.Job{Level: level}, broken, other); !res.Equal || res.A.Damaged || len(res.A.Warnings) == 0 {
+				if res := compare(t, verify.Job{Level: level}, broken, other); !res.Equal || res.A.Damaged ||
+					len(res.A.Warnings) == 0 {
 					t.Errorf("%q at level %s: equal %v, damaged %v, %v", fields, level, res.Equal, res.A.Damaged, res.A.Warnings)
 				}
 			}
@@ -337,7 +366,8 @@ func TestDeep(t *testing.T) {
 	rec := load(t, record)
 	withoutOrigin(t, &rec.Topics[0])
 	for _, other := range []string{path, record} {
-		if res := compare(t, verify.Job{}, path, other); !res.Equal || res.Topics[0].Basis != "content" || res.B.Messages != 1 {
+		if res := compare(t, verify.Job{}, path, other); !res.Equal || res.Topics[0].Basis != "content" ||
+			res.B.Messages != 1 {
 			t.Error(describe(res, &convert.Report{}))
 		}
 	}

@@ -20,20 +20,24 @@ import (
 // generated are the types of the recordings that the tests make: of all shapes,
 // with and without a counterpart in Apollo.
 var generated = []string{"std_msgs/String", "sensor_msgs/Imu", "nav_msgs/Odometry", "sensor_msgs/LaserScan",
-	"diagnostic_msgs/DiagnosticArray", "tf2_msgs/TFMessage", "sensor_msgs/CameraInfo", "std_msgs/Float64MultiArray", "std_msgs/Empty"}
+	"diagnostic_msgs/DiagnosticArray", "tf2_msgs/TFMessage", "sensor_msgs/CameraInfo", "std_msgs/Float64MultiArray",
+	"std_msgs/Empty"}
 
 const start = 1_700_000_000_000_000_000
 
 // topicOf makes a ROS 1 topic of a standard type.
 func topicOf(t testing.TB, name, typ string) (storage.Topic, *schema.Message) {
 	t.Helper()
-	msg, err := rosmsg.Parse(typ, nil, rosmsg.ROS1, func(name string) (string, bool) { return builtin.Lookup(mapping.ROS1Distro, name) })
+	msg, err := rosmsg.Parse(typ, nil, rosmsg.ROS1,
+		func(name string) (string, bool) { return builtin.Lookup(mapping.ROS1Distro, name) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return storage.Topic{
-		Name: name, Type: typ, Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(msg, rosmsg.ROS1)},
-		Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(msg), storage.MetaCallerID: "/test", storage.MetaLatching: "0"},
+		Name: name, Type: typ, Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+			Data: rosmsg.Format(msg, rosmsg.ROS1)},
+		Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(msg), storage.MetaCallerID: "/test",
+			storage.MetaLatching: "0"},
 	}, msg
 }
 
@@ -51,7 +55,8 @@ func generate(t testing.TB, rng *rand.Rand, n int) storagetest.Recording {
 	for range n * len(types) {
 		at += rng.Int64N(3) * 1_000_003
 		id := rng.IntN(len(types))
-		r.Messages = append(r.Messages, storage.Message{Topic: storage.TopicID(id), LogTime: at, PublishTime: at, Data: randomMessage(rng, nil, types[id])})
+		r.Messages = append(r.Messages, storage.Message{Topic: storage.TopicID(id), LogTime: at, PublishTime: at,
+			Data: randomMessage(rng, nil, types[id])})
 	}
 	return r
 }

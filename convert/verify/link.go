@@ -14,9 +14,10 @@ import (
 
 // A link is how the messages of two groups are compared.
 type link struct {
-	typ     *schema.Message // canonical type of both, with the counters of Headers if both have them; nil: bytes as they are
-	seq     bool            // it has some
-	readers [2][]*reader    // of the members of either group
+	// canonical type of both, with the counters of Headers if both have them; nil: bytes as they are
+	typ     *schema.Message
+	seq     bool         // it has some
+	readers [2][]*reader // of the members of either group
 	notes   []note
 	fields  map[string]int // that a type has no place for, by the message of a note
 	both    bool           // one encoding on both sides: unreadable messages are compared too
@@ -87,7 +88,8 @@ func (l *linker) mapper(k mapperKey) *mapping.Mapper {
 	m := l.mappers[k]
 	if m == nil {
 		o := l.known[k.from].Options()
-		o.Encoding, o.Distro, o.Rosout, o.ProtoTypes, o.Frames = k.encoding, l.known[1-k.from].SourceDistro, k.rosout, k.types, l.job.Frames
+		o.Encoding, o.Distro, o.Rosout, o.ProtoTypes, o.Frames = k.encoding, l.known[1-k.from].SourceDistro, k.rosout,
+			k.types, l.job.Frames
 		m = mapping.New(o)
 		l.mappers[k] = m
 	}
@@ -102,7 +104,8 @@ func (l *linker) link(g [2]*group) (*link, bool) {
 		same && mapping.SameType(a.topic.Type, b.topic.Type)
 	known := a.def != nil && b.def != nil
 	if l.job.Level == Bytes {
-		differ := known && content.ShapeOf(content.Canonical(a.def.msg, true)) != content.ShapeOf(content.Canonical(b.def.msg, true))
+		differ := known && content.ShapeOf(content.Canonical(a.def.msg, true)) != content.ShapeOf(content.Canonical(b.def.msg,
+			true))
 		return &link{both: true, from: -1}, sameType && !differ
 	}
 	if !known {
@@ -188,7 +191,8 @@ func (l *linker) countersFit(g [2]*group, a, b *schema.Message) bool {
 			return false
 		}
 	}
-	return !l.job.ignores(HeaderSeq) && content.HasCounter(content.Canonical(a, true)) && content.HasCounter(content.Canonical(b, true))
+	return !l.job.ignores(HeaderSeq) && content.HasCounter(content.Canonical(a, true)) &&
+		content.HasCounter(content.Canonical(b, true))
 }
 
 func newLink(typ *schema.Message, from int) *link {
@@ -240,7 +244,8 @@ type conversion struct {
 
 // conversions lists them, the likely ones first.
 var conversions = []conversion{
-	{mapping.ProtoMapped, mapping.RosoutKeep}, {mapping.ProtoMapped, mapping.RosoutROS2}, {mapping.ProtoGenerated, mapping.RosoutKeep},
+	{mapping.ProtoMapped, mapping.RosoutKeep}, {mapping.ProtoMapped, mapping.RosoutROS2},
+	{mapping.ProtoGenerated, mapping.RosoutKeep},
 }
 
 // conversionSides lists the sides from which a conversion may have come, the likely one
@@ -248,7 +253,8 @@ var conversions = []conversion{
 func (l *linker) conversionSides(g [2]*group) [2]int {
 	first := 0
 	for side := range g {
-		if g[side].members[0].topic.Metadata[mapping.MetaProtoType] != "" && g[1-side].members[0].topic.Encoding == "protobuf" {
+		if g[side].members[0].topic.Metadata[mapping.MetaProtoType] != "" &&
+			g[1-side].members[0].topic.Encoding == "protobuf" {
 			first = 1 - side
 		}
 	}

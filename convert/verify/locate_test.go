@@ -28,8 +28,10 @@ const line = "\n================================================================
 
 // TestDiffer finds the one field that was changed.
 func TestDiffer(t *testing.T) {
-	m := content.Canonical(parse(t, "int8 a\nuint64 b\nP[] ps\nstring s\ntime t\nduration d\nbool[2] f\nfloat32 x\n"+line+"MSG: p/P\nstring name\nfloat64[2] v\n", rosmsg.ROS1), false)
-	write := func(a byte, b uint64, name string, v float64, s string, sec, nsec uint32, f byte, x float32, ps uint32) []byte {
+	m := content.Canonical(parse(t, "int8 a\nuint64 b\nP[] ps\nstring s\ntime t\nduration d\nbool[2] f\nfloat32 x\n"+line+
+		"MSG: p/P\nstring name\nfloat64[2] v\n", rosmsg.ROS1), false)
+	write := func(a byte, b uint64, name string, v float64, s string, sec, nsec uint32, f byte, x float32,
+		ps uint32) []byte {
 		le := binary.LittleEndian
 		out := le.AppendUint32(le.AppendUint64([]byte{a}, b), ps)
 		for range ps {
@@ -67,10 +69,12 @@ func TestDiffer(t *testing.T) {
 	if d.message(m, "") {
 		t.Errorf("equal messages differ in %s", d.path)
 	}
-	if path, a, b := firstByte([]byte{1, 2}, []byte{1, 2, 3}); path != "byte 2" || a != "the end, at 2 bytes" || b != "03" {
+	if path, a, b := firstByte([]byte{1, 2}, []byte{1, 2, 3}); path != "byte 2" || a != "the end, at 2 bytes" ||
+		b != "03" {
 		t.Errorf("%s, %s, %s", path, a, b)
 	}
-	for ns, want := range map[int64]string{0: "0.000000000", -1: "-0.000000001", math.MinInt64: "-9223372036.854775808", 1_700_000_000_000_000_001: "1700000000.000000001"} {
+	for ns, want := range map[int64]string{0: "0.000000000", -1: "-0.000000001", math.MinInt64: "-9223372036.854775808",
+		1_700_000_000_000_000_001: "1700000000.000000001"} {
 		if got := nsText(ns); got != want {
 			t.Errorf("%d: %s", ns, got)
 		}

@@ -148,7 +148,8 @@ func (c *comparison) compare(p *pair, a, b *entry) {
 		p.sides[1].add(b)
 	}
 	switch {
-	case !a.becomes(b) && !b.becomes(a) || a.seq != b.seq || (a.flags^b.flags)&flagBad != 0 || b.flags&^a.flags&flagOpen != 0:
+	case !a.becomes(b) && !b.becomes(a) || a.seq != b.seq || (a.flags^b.flags)&flagBad != 0 ||
+		b.flags&^a.flags&flagOpen != 0:
 		p.differ++
 		if p.first == nil {
 			at := a.time
@@ -221,7 +222,8 @@ func (p *pair) unmatched(side int, e *entry) {
 		if side == 0 {
 			was, is = is, was
 		}
-		p.first = &Difference{Kind: KindTime, Index: p.first.Index, Time: &was, Path: "log time", A: nsText(was), B: nsText(is)}
+		p.first = &Difference{Kind: KindTime, Index: p.first.Index, Time: &was, Path: "log time", A: nsText(was),
+			B: nsText(is)}
 		return
 	}
 	if p.shifted && p.first.Kind != kinds[side] {

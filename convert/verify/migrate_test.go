@@ -50,7 +50,8 @@ func TestTarget(t *testing.T) {
 				t.Errorf("%s, rules %q: %+v", to, rules, res.Topics)
 			}
 		}
-		for _, c := range []struct{ out, rules, path string }{{"", with, "label"}, {with, "", "label"}, {with, other, "quality"}} {
+		for _, c := range []struct{ out, rules, path string }{{"", with, "label"}, {with, "", "label"},
+			{with, other, "quality"}} {
 			res := compare(t, verify.Job{Target: target(t, c.rules)}, demo, outs[c.out])
 			for _, topic := range res.Topics {
 				if topic.Equal != (topic.Name != "/acme/status") {

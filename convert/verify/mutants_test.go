@@ -46,13 +46,15 @@ func trees(t *testing.T, seed uint64, n int) []*tree {
 	for i, m := range world.Roots {
 		tr := &tree{typ: m, outputs: map[string]storagetest.Recording{}}
 		tr.source.Topics = []storage.Topic{{Name: "/t", Type: m.TypeName(typetree.ROS1), Encoding: "ros1",
-			Schema:   storage.Schema{Encoding: "ros1msg", Data: typetree.AppendText(nil, m, typetree.ROS1)},
-			Metadata: map[string]string{storage.MetaMD5Sum: typetree.MD5(m), storage.MetaCallerID: "/test", storage.MetaLatching: "0"}}}
+			Schema: storage.Schema{Encoding: "ros1msg", Data: typetree.AppendText(nil, m, typetree.ROS1)},
+			Metadata: map[string]string{storage.MetaMD5Sum: typetree.MD5(m), storage.MetaCallerID: "/test",
+				storage.MetaLatching: "0"}}}
 		for k := range 3 {
 			v := world.Value(m)
 			tr.values = append(tr.values, v)
 			at := int64(start + k*1e9)
-			tr.source.Messages = append(tr.source.Messages, storage.Message{LogTime: at, PublishTime: at, Data: typetree.AppendROS1(nil, m, v)})
+			tr.source.Messages = append(tr.source.Messages, storage.Message{LogTime: at, PublishTime: at,
+				Data: typetree.AppendROS1(nil, m, v)})
 		}
 		stem := filepath.Join(dir, fmt.Sprint(i))
 		tr.path = save(t, registry.Lookup("bag"), stem, tr.source)
@@ -115,7 +117,8 @@ func TestTrees(t *testing.T) {
 	for i, tr := range trees(t, 1, samples.Pick(150, 60, 30)) {
 		for to, rec := range tr.outputs {
 			for k, v := range tr.values {
-				if want := typetree.AppendCDR(nil, tr.typ, v); to == "db3" && !bytes.Equal((&faulty{encoding: "cdr"}).encode(tr.typ, v, nil), want) {
+				if want := typetree.AppendCDR(nil, tr.typ, v); to == "db3" && !bytes.Equal((&faulty{encoding: "cdr"}).encode(tr.typ,
+					v, nil), want) {
 					t.Fatalf("type %d, message %d: the encoder of the test is wrong", i, k)
 				}
 			}
@@ -123,7 +126,8 @@ func TestTrees(t *testing.T) {
 				path := save(t, registry.Lookup(to), filepath.Join(dir, fmt.Sprint(i, name)), r)
 				for _, sides := range [][2]string{{tr.path, path}, {path, tr.path}} {
 					if res := compare(t, verify.Job{}, sides[0], sides[1]); !res.Equal {
-						t.Errorf("type %d, %s, %s: %s\n%s", i, to, name, describe(res, &convert.Report{}), tr.source.Topics[0].Schema.Data)
+						t.Errorf("type %d, %s, %s: %s\n%s", i, to, name, describe(res, &convert.Report{}),
+							tr.source.Topics[0].Schema.Data)
 					}
 				}
 			}
@@ -135,20 +139,27 @@ func TestTrees(t *testing.T) {
 var faults = map[string][]string{
 	"header missing": {"cdr"}, "header big endian": {"cdr"}, "header parameter list": {"cdr"},
 	"zeros after": {"ros1", "cdr"}, "byte after": {"ros1", "cdr"}, "end cut": nil,
-	"padding to 4": {"cdr"}, "padding from the header": {"cdr"}, "padding missing": {"cdr"}, "padding too much": {"cdr"}, "padding of an empty list": {"cdr"},
+	"padding to 4": {"cdr"}, "padding from the header": {"cdr"}, "padding missing": {"cdr"}, "padding too much": {"cdr"},
+	"padding of an empty list":  {"cdr"},
 	"empty struct without byte": {"cdr"}, "empty struct with byte": {"ros1"},
 	"fields swapped": nil, "field left out": {"ros1", "cdr"}, "field twice": {"ros1", "cdr"},
-	"list without count": {"ros1", "cdr"}, "array with count": {"ros1", "cdr"}, "count too large": {"ros1", "cdr"}, "count too small": {"ros1", "cdr"},
-	"elements swapped": nil, "list reversed": nil, "first element repeated": nil, "last element dropped": nil, "element doubled": nil,
-	"byte order": {"ros1", "cdr"}, "number too narrow": {"ros1", "cdr"}, "number too wide": {"ros1", "cdr"},
-	"time without sign": nil, "second off": nil, "nanosecond off": nil, "microseconds": nil, "nanoseconds dropped": nil, "words of a time swapped": nil,
+	"list without count": {"ros1", "cdr"}, "array with count": {"ros1", "cdr"}, "count too large": {"ros1", "cdr"},
+	"count too small":  {"ros1", "cdr"},
+	"elements swapped": nil, "list reversed": nil, "first element repeated": nil, "last element dropped": nil,
+	"element doubled": nil,
+	"byte order":      {"ros1", "cdr"}, "number too narrow": {"ros1", "cdr"}, "number too wide": {"ros1", "cdr"},
+	"time without sign": nil, "second off": nil, "nanosecond off": nil, "microseconds": nil, "nanoseconds dropped": nil,
+	"words of a time swapped":  nil,
 	"nanoseconds without sign": {"protobuf"}, "seconds without sign": {"protobuf"},
-	"bool inverted": nil, "number without sign": nil, "integer as float": nil, "not a number as zero": nil, "zero without sign": nil,
+	"bool inverted": nil, "number without sign": nil, "integer as float": nil, "not a number as zero": nil,
+	"zero without sign":       nil,
 	"float without precision": nil, "low half of a number": nil, "number as zero": nil, "bit flipped": nil,
 	"string without end": {"cdr"}, "end of string not counted": {"cdr"}, "string with an end": {"ros1"},
 	"string cut": nil, "string empty": nil, "string as ASCII": nil, "string encoded twice": nil, "string until NUL": nil,
-	"wrong field number": {"protobuf"}, "value that is no default left out": {"protobuf"}, "field that nobody knows": {"protobuf"},
-	"another wire type": {"protobuf"}, "message too short": {"protobuf"}, "sign not folded": {"protobuf"}, "sign lost": {"protobuf"}, "sign that it has not": {"protobuf"},
+	"wrong field number": {"protobuf"}, "value that is no default left out": {"protobuf"},
+	"field that nobody knows": {"protobuf"},
+	"another wire type":       {"protobuf"}, "message too short": {"protobuf"}, "sign not folded": {"protobuf"},
+	"sign lost": {"protobuf"}, "sign that it has not": {"protobuf"},
 }
 
 // tolerated are faults of CDR that some readers pass over.
@@ -178,14 +189,16 @@ func TestFaults(t *testing.T) {
 				e.site = rng.IntN(e.sites)
 				right := (&faulty{encoding: encoding}).encode(tr.typ, tr.values[which], tr.descr)
 				wrong := e.encode(tr.typ, tr.values[which], tr.descr)
-				if bytes.Equal(right, wrong) || encoding == "cdr" && !tolerated[fault] && slices.Equal(tr.text(t, right), tr.text(t, wrong)) {
+				if bytes.Equal(right, wrong) || encoding == "cdr" && !tolerated[fault] && slices.Equal(tr.text(t, right),
+					tr.text(t, wrong)) {
 					continue // what is wrong is where padding is: no reader sees it
 				}
 				planted++
 				path := save(t, registry.Lookup(to), filepath.Join(dir, fmt.Sprint(fault, try)), tr.with(to, e, which))
 				res := compare(t, verify.Job{}, tr.path, path)
 				if first := res.Topics[0].First; res.Equal || first.Index >= 0 && int64(first.Index) != int64(which) {
-					t.Errorf("%s, %s, site %d of message %d: equal is %v, %+v\n%x\n%x\n%s", fault, encoding, e.site, which, res.Equal, first, right, wrong, tr.source.Topics[0].Schema.Data)
+					t.Errorf("%s, %s, site %d of message %d: equal is %v, %+v\n%x\n%x\n%s", fault, encoding, e.site, which, res.Equal,
+						first, right, wrong, tr.source.Topics[0].Schema.Data)
 				}
 			}
 			if planted == 0 {

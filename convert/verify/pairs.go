@@ -53,7 +53,8 @@ func (l *linker) groupsOf(side int) []*group {
 		}
 		g := byKey[k]
 		if g == nil {
-			g = &group{name: t.Name, typ: t.Type, encoding: t.Encoding, recorded: l.info[side].Topics[i].Encoding, shape: k.shape}
+			g = &group{name: t.Name, typ: t.Type, encoding: t.Encoding, recorded: l.info[side].Topics[i].Encoding,
+				shape: k.shape}
 			byKey[k] = g
 			out = append(out, g)
 		}

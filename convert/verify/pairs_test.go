@@ -37,7 +37,8 @@ func pairAll(info [2]*storage.Info) (l *linker, pairs []*pair) {
 		}
 	}
 	format := &storage.Format{Name: "x"}
-	l = newLinker(&Job{A: Side{Ref: recording.Ref{Format: format}}, B: Side{Ref: recording.Ref{Format: format}}, Level: Content}, info, taken, [2]mapping.Known{})
+	l = newLinker(&Job{A: Side{Ref: recording.Ref{Format: format}}, B: Side{Ref: recording.Ref{Format: format}},
+		Level: Content}, info, taken, [2]mapping.Known{})
 	return l, l.pairs()
 }
 

@@ -16,7 +16,9 @@ func (c *comparison) result() *Result {
 	r.Equal = true
 	for i, end := range []*End{&r.A, &r.B} {
 		info := c.info[i]
-		*end = End{Path: c.side(i).Path, Format: info.Format, Version: info.Version, Size: info.Size, Selection: c.selected(i), Warnings: append(append([]storage.Warning{}, info.Warnings...), c.doubts(i)...), Damaged: damaged(info)}
+		*end = End{Path: c.side(i).Path, Format: info.Format, Version: info.Version, Size: info.Size,
+			Selection: c.selected(i), Warnings: append(append([]storage.Warning{}, info.Warnings...), c.doubts(i)...),
+			Damaged: damaged(info)}
 	}
 	for _, p := range c.pairs {
 		t := c.topic(r, p)
@@ -44,7 +46,8 @@ func (c *comparison) topic(r *Result, p *pair) Topic {
 		if g == nil {
 			continue
 		}
-		*end = &TopicEnd{Name: g.name, Type: g.typ, Encoding: g.encoding, Messages: s.messages + s.refused.Messages + s.refused.Times}
+		*end = &TopicEnd{Name: g.name, Type: g.typ, Encoding: g.encoding, Messages: s.messages + s.refused.Messages +
+			s.refused.Times}
 		if c.job.Level != Counts {
 			(*end).Hash, (*end).Sum = s.sum(), s.parts.String()
 		}
@@ -191,12 +194,15 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 	if c.job.Level == Counts {
 		switch {
 		case a.messages != b.messages:
-			p.first = &Difference{Kind: KindCount, Index: -1, Path: "messages", A: fmt.Sprint(a.messages), B: fmt.Sprint(b.messages)}
+			p.first = &Difference{Kind: KindCount, Index: -1, Path: "messages", A: fmt.Sprint(a.messages),
+				B: fmt.Sprint(b.messages)}
 			p.differ = max(a.messages-b.messages, b.messages-a.messages)
 		case a.least != b.least:
-			p.first = &Difference{Kind: KindTime, Index: 0, Time: &a.least, Path: "first log time", A: nsText(a.least), B: nsText(b.least)}
+			p.first = &Difference{Kind: KindTime, Index: 0, Time: &a.least, Path: "first log time", A: nsText(a.least),
+				B: nsText(b.least)}
 		case a.greatest != b.greatest:
-			p.first = &Difference{Kind: KindTime, Index: storage.Known(a.messages - 1), Time: &a.greatest, Path: "last log time", A: nsText(a.greatest), B: nsText(b.greatest)}
+			p.first = &Difference{Kind: KindTime, Index: storage.Known(a.messages - 1), Time: &a.greatest, Path: "last log time",
+				A: nsText(a.greatest), B: nsText(b.greatest)}
 		}
 	} else if p.link.typ == nil {
 		t.Basis = Bytes.String()
@@ -207,22 +213,27 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 			except(Unconvertible, n, "messages of %s do not fit their definition, and are not compared", c.side(i).Path)
 		}
 		if n := s.unknown; n > 0 && [2]string{t.A.Encoding, t.B.Encoding}[i] == "json" {
-			except(Unconvertible, n, "messages of %s have values that do not fit their schema, or properties that it does not have, which are not compared", c.side(i).Path)
+			except(Unconvertible, n, "messages of %s have values that do not fit their schema, or properties that it does not "+
+				"have, which are not compared", c.side(i).Path)
 		} else if n > 0 {
 			except(Unconvertible, n, "messages of %s have bytes after their last field, which are not compared", c.side(i).Path)
 		}
 		if n := s.refused.Times; n > 0 {
-			except(Unconvertible, n, "messages of %s have times that a %s cannot store, and are not compared", c.side(i).Path, c.side(1-i).Format.Name)
+			except(Unconvertible, n, "messages of %s have times that a %s cannot store, and are not compared", c.side(i).Path,
+				c.side(1-i).Format.Name)
 		}
 	}
 	if p.wrapped > 0 {
-		except(Unconvertible, p.wrapped, "messages have times that the other encoding cannot store, and that are other times there")
+		except(Unconvertible, p.wrapped,
+			"messages have times that the other encoding cannot store, and that are other times there")
 	}
 	if p.reworded > 0 {
-		except(Times, p.reworded, "messages have times in other seconds and nanoseconds that mean the same, as 2 s, 500,000,000 ns do for 1 s, 1,500,000,000 ns")
+		except(Times, p.reworded, "messages have times in other seconds and nanoseconds that mean the same, as 2 s, "+
+			"500,000,000 ns do for 1 s, 1,500,000,000 ns")
 	}
 	if p.replaced > 0 {
-		except(Unconvertible, p.replaced, "messages have wide strings that are not Unicode, which the other encoding replaces by U+FFFD")
+		except(Unconvertible, p.replaced,
+			"messages have wide strings that are not Unicode, which the other encoding replaces by U+FFFD")
 	}
 	for _, n := range p.notes {
 		except(n.code, 1, "%s", n.message)
@@ -241,7 +252,8 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 	if p.recoded > 0 && p.link.both {
 		code, what := Encoding, "messages have other bytes and the same content"
 		if t.A.Encoding == "protobuf" {
-			code, what = Presence, "messages have other bytes and the same content: fields that are set to their default, or in another order"
+			code, what = Presence, "messages have other bytes and the same content: fields that are set to their default, or "+
+				"in another order"
 			if a.unknown+b.unknown > 0 {
 				what = "messages have other bytes and the same content, as far as their descriptor defines it"
 			}
@@ -269,6 +281,7 @@ func (m *meter) side(i int) func(convert.Progress) {
 		defer m.mu.Unlock()
 		m.sides[i] = p
 		a, b := m.sides[0], m.sides[1]
-		m.report(convert.Progress{Bytes: a.Bytes + b.Bytes, Total: a.Total + b.Total, Messages: a.Messages + b.Messages, Elapsed: max(a.Elapsed, b.Elapsed)})
+		m.report(convert.Progress{Bytes: a.Bytes + b.Bytes, Total: a.Total + b.Total, Messages: a.Messages + b.Messages,
+			Elapsed: max(a.Elapsed, b.Elapsed)})
 	}
 }

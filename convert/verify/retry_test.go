@@ -38,7 +38,8 @@ func TestWrongIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 			if res.Equal == differ || res.A.Messages != n || res.B.Messages != n {
-				t.Errorf("wrong %v, differ %v: equal %v, %d and %d messages of %d", wrong, differ, res.Equal, res.A.Messages, res.B.Messages, n)
+				t.Errorf("wrong %v, differ %v: equal %v, %d and %d messages of %d", wrong, differ, res.Equal, res.A.Messages,
+					res.B.Messages, n)
 			}
 		}
 	}

@@ -59,7 +59,8 @@ func TestFailures(t *testing.T) {
 			}
 		}
 	}
-	if _, err := verify.Run(context.Background(), verify.Job{A: sideOf(bag, f), B: sideOf(bag+"x", f)}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := verify.Run(context.Background(), verify.Job{A: sideOf(bag, f), B: sideOf(bag+"x", f)}); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("no such file: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -114,7 +115,8 @@ func TestEqualTimes(t *testing.T) {
 		return storage.Message{Topic: topic, LogTime: start, PublishTime: start, Data: []byte{1, 0, 0, 0, c}}
 	}
 	write := func(name string, msgs ...storage.Message) string {
-		return save(t, registry.Lookup("bag"), filepath.Join(t.TempDir(), name), storagetest.Recording{Topics: []storage.Topic{a, b}, Messages: msgs})
+		return save(t, registry.Lookup("bag"), filepath.Join(t.TempDir(), name),
+			storagetest.Recording{Topics: []storage.Topic{a, b}, Messages: msgs})
 	}
 	base := write("x", text(0, 'x'), text(1, 'y'), text(0, 'z'))
 	if res := compare(t, verify.Job{}, base, write("y", text(1, 'y'), text(0, 'x'), text(0, 'z'))); !res.Equal {
@@ -159,7 +161,8 @@ func TestParse(t *testing.T) {
 	if _, ok := verify.ParseLevel("all"); ok {
 		t.Error("all is no level")
 	}
-	if got, err := verify.ParseCodes(" types,,fields "); err != nil || !slices.Equal(got, []verify.Code{verify.Types, verify.Fields}) {
+	if got, err := verify.ParseCodes(" types,,fields "); err != nil ||
+		!slices.Equal(got, []verify.Code{verify.Types, verify.Fields}) {
 		t.Errorf("%v, %v", got, err)
 	}
 	if got, _ := verify.ParseCodes("all"); !slices.Equal(got, verify.Codes()) {
@@ -179,8 +182,10 @@ func TestTwoDefinitions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return storage.Topic{Name: "/t", Type: "acme_msgs/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)},
-			Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(msg), storage.MetaCallerID: caller, storage.MetaLatching: "0"}}
+		return storage.Topic{Name: "/t", Type: "acme_msgs/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+			Data: []byte(text)},
+			Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(msg), storage.MetaCallerID: caller,
+				storage.MetaLatching: "0"}}
 	}
 	rec := storagetest.Recording{Topics: []storage.Topic{topic("/a", "int32 x\n"), topic("/b", "int32 x\nint32 y\n")}}
 	for i := range 10 {
@@ -188,7 +193,8 @@ func TestTwoDefinitions(t *testing.T) {
 		if i%2 == 1 {
 			data = append(data, byte(i), 0, 0, 0)
 		}
-		rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(i % 2), LogTime: start + int64(i), PublishTime: start + int64(i), Data: data})
+		rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(i % 2), LogTime: start + int64(i),
+			PublishTime: start + int64(i), Data: data})
 	}
 	dir := t.TempDir()
 	bag := save(t, registry.Lookup("bag"), filepath.Join(dir, "a"), rec)

@@ -68,7 +68,8 @@ func TestPart(t *testing.T) {
 						continue
 					}
 					res := compare(t, verify.Job{A: a, Level: level, Ignore: []verify.Code{verify.HeaderSeq}}, source, cut)
-					if !res.Equal || res.A.Messages != res.B.Messages || res.A.Messages < 100 || !slices.Equal(res.A.Selection.LeftOut, []string{"/b"}) || res.B.Selection != nil {
+					if !res.Equal || res.A.Messages != res.B.Messages || res.A.Messages < 100 || !slices.Equal(res.A.Selection.LeftOut,
+						[]string{"/b"}) || res.B.Selection != nil {
 						t.Errorf("at level %s:%s", level, describe(res, &convert.Report{}))
 					}
 					if res := compare(t, verify.Job{Level: level}, source, cut); res.Equal {
@@ -83,7 +84,8 @@ func TestPart(t *testing.T) {
 				whole := load(t, cut)
 				for kind, change := range changes {
 					for seed := range each {
-						c := &changer{t: t, rng: rand.New(rand.NewPCG(seed, uint64(len(kind)))), rec: clone(whole), decoder: mapping.New(mapping.Options{Encoding: "ros1", ProtoTypes: mapping.ProtoGenerated})}
+						c := &changer{t: t, rng: rand.New(rand.NewPCG(seed, uint64(len(kind)))), rec: clone(whole),
+							decoder: mapping.New(mapping.Options{Encoding: "ros1", ProtoTypes: mapping.ProtoGenerated})}
 						topic := change(c)
 						out := save(t, formatOf(t, cut), filepath.Join(t.TempDir(), "changed"), c.rec)
 						res := compare(t, verify.Job{A: a, Ignore: []verify.Code{verify.HeaderSeq}}, source, out)
@@ -114,7 +116,8 @@ func TestOutside(t *testing.T) {
 		m := rec.Messages[i]
 		inside := m.LogTime >= first && m.LogTime < first+sel.Duration && rec.Topics[m.Topic].Name != "/b"
 		if res.Equal == inside {
-			t.Errorf("without message %d at %d of %s, inside %v: equal %v", i, m.LogTime, rec.Topics[m.Topic].Name, inside, res.Equal)
+			t.Errorf("without message %d at %d of %s, inside %v: equal %v", i, m.LogTime, rec.Topics[m.Topic].Name, inside,
+				res.Equal)
 		}
 		if inside {
 			different++
@@ -132,10 +135,12 @@ func TestOutside(t *testing.T) {
 func TestSelectionErrors(t *testing.T) {
 	bag, rec := latchedBag(t, 3)
 	only := slices.IndexFunc(rec.Messages, func(m storage.Message) bool { return m.Topic == 0 })
-	other := save(t, registry.Lookup("bag"), filepath.Join(t.TempDir(), "b"), storagetest.Recording{Topics: rec.Topics[:1], Messages: rec.Messages[only : only+1]})
+	other := save(t, registry.Lookup("bag"), filepath.Join(t.TempDir(), "b"), storagetest.Recording{Topics: rec.Topics[:1],
+		Messages: rec.Messages[only : only+1]})
 	b := selection.Selection{Topics: []selection.Pattern{must(selection.ParsePattern("/b"))}}
 	early := selection.Selection{Start: must(selection.ParseTime("0")), Duration: 1}
-	gap := selection.Selection{Topics: b.Topics, Start: must(selection.ParseTime(fmt.Sprint(rec.Messages[0].LogTime + 1))), Duration: 1}
+	gap := selection.Selection{Topics: b.Topics, Start: must(selection.ParseTime(fmt.Sprint(rec.Messages[0].LogTime + 1))),
+		Duration: 1}
 	var unknown *selection.UnknownError
 	var empty *selection.EmptyError
 	for _, c := range []struct {
@@ -145,7 +150,8 @@ func TestSelectionErrors(t *testing.T) {
 	}{
 		{b, b, other, func(err error) bool { return errors.As(err, &unknown) }},
 		{selection.Selection{}, gap, other, func(err error) bool { return errors.As(err, &unknown) }},
-		{selection.Selection{Start: must(selection.ParseTime("1h"))}, early, bag, func(err error) bool { return errors.As(err, &empty) }},
+		{selection.Selection{Start: must(selection.ParseTime("1h"))}, early, bag,
+			func(err error) bool { return errors.As(err, &empty) }},
 		{gap, selection.Selection{}, bag, func(err error) bool { return errors.Is(err, convert.ErrNothing) }},
 	} {
 		f := registry.Lookup("bag")

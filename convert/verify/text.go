@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Text says what is different, as the end of a sentence about a topic: "message 3 at 17 ns: x is 1 in A, 2 in B". a and b
-// name the sides, as "A" and "B".
+// Text says what is different, as the end of a sentence about a topic: "message 3 at 17 ns: x is 1 in A, 2 in B". a and
+// b name the sides, as "A" and "B".
 func (d *Difference) Text(a, b string) string {
 	at := ""
 	if d.Index >= 0 {

@@ -80,7 +80,8 @@ func TestTimeRange(t *testing.T) {
 // times come back as they were.
 func TestTimesInOtherWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 3))
-	nanos := []int64{0, 1, 999_999_999, 1e9, 1_500_000_000, math.MaxInt32, 1 << 31, 2_210_732_376, math.MaxUint32, -999_999_999, -1}
+	nanos := []int64{0, 1, 999_999_999, 1e9, 1_500_000_000, math.MaxInt32, 1 << 31, 2_210_732_376, math.MaxUint32,
+		-999_999_999, -1}
 	var data [][]byte
 	for range 300 {
 		var d []byte
@@ -95,7 +96,8 @@ func TestTimesInOtherWords(t *testing.T) {
 	}
 	bag := saved(t, "bag", messagesOf([]storage.Topic{bagTopic(t, "/x", "p/A", "time[2] t\nduration[2] d\n")}, data...))
 	some := false
-	for _, way := range [][]string{{"db3", "record", "db3", "bag"}, {"record", "db3", "bag", "record"}, {"mcap", "record", "bag", "db3"}} {
+	for _, way := range [][]string{{"db3", "record", "db3", "bag"}, {"record", "db3", "bag", "record"},
+		{"mcap", "record", "bag", "db3"}} {
 		from := bag
 		for _, to := range way {
 			job := convert.Job{Source: from, SourceFormat: formatOf(t, from), SinkFormat: registry.Lookup(to)}
@@ -118,7 +120,8 @@ func TestTimesInOtherWords(t *testing.T) {
 				}
 			}
 			if !res.Equal || noted != named {
-				t.Errorf("%s to %s: equal is %v, %d messages noted and %d named: %s", from, to, res.Equal, noted, named, describe(res, report))
+				t.Errorf("%s to %s: equal is %v, %d messages noted and %d named: %s", from, to, res.Equal, noted, named,
+					describe(res, report))
 			}
 			if exact := compare(t, verify.Job{Exact: []verify.Code{verify.Times}}, from, job.Sink); exact.Equal != (named == 0) {
 				t.Errorf("%s to %s: equal is %v with exact times", from, to, exact.Equal)

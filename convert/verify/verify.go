@@ -95,7 +95,8 @@ const (
 
 // Codes lists all codes.
 func Codes() []Code {
-	return []Code{HeaderSeq, Types, Fields, Presence, PublishTime, Encoding, Times, Renamed, EmptyTopics, Definitions, Flaws, Extras, Unconvertible}
+	return []Code{HeaderSeq, Types, Fields, Presence, PublishTime, Encoding, Times, Renamed, EmptyTopics, Definitions,
+		Flaws, Extras, Unconvertible}
 }
 
 // A Side is a recording.
@@ -143,7 +144,8 @@ type Result struct {
 // NewResult returns that of a comparison of which nothing is known yet but the job.
 func NewResult(job *Job) *Result {
 	end := func(s *Side) End { return End{Path: s.Path, Format: s.Format.Name, Warnings: []storage.Warning{}} }
-	return &Result{Level: job.Level, A: end(&job.A), B: end(&job.B), Topics: []Topic{}, Extras: []Extra{}, Exceptions: []Exception{}}
+	return &Result{Level: job.Level, A: end(&job.A), B: end(&job.B), Topics: []Topic{}, Extras: []Extra{},
+		Exceptions: []Exception{}}
 }
 
 // An End is what is known of a side.
@@ -154,7 +156,8 @@ type End struct {
 	Size      int64              `json:"size"`
 	Messages  int64              `json:"messages"`
 	Selection *convert.Selection `json:"selection"` // what Side.Select has taken; nil: everything
-	Warnings  []storage.Warning  `json:"warnings"`  // the last are about definitions that may be wrong, of topics with messages
+	// the last are about definitions that may be wrong, of topics with messages
+	Warnings []storage.Warning `json:"warnings"`
 
 	// Damaged is set when not all of it could be read: what is lost there was not
 	// compared, and recordings that are equal are so but for that.
@@ -165,14 +168,16 @@ type End struct {
 
 // A Topic is what is compared as one: the topics of a name and type on either side.
 type Topic struct {
-	Name      string      `json:"name"` // in A, else in B
-	Equal     bool        `json:"equal"`
-	Basis     string      `json:"basis"` // what is compared: "content", "bytes", "counts"; "" when there is nothing to compare with
-	A         *TopicEnd   `json:"a"`     // nil if it does not have the topic
+	Name  string `json:"name"` // in A, else in B
+	Equal bool   `json:"equal"`
+	// what is compared: "content", "bytes", "counts"; "" when there is nothing to compare with
+	Basis     string      `json:"basis"`
+	A         *TopicEnd   `json:"a"` // nil if it does not have the topic
 	B         *TopicEnd   `json:"b"`
 	Different int64       `json:"different"` // messages that differ, are missing or too many
 	First     *Difference `json:"first"`     // nil if they are equal
-	Demanded  []Code      `json:"demanded"`  // exceptions that are differences by Job.Exact, or Unconvertible without Job.Ignore
+	// exceptions that are differences by Job.Exact, or Unconvertible without Job.Ignore
+	Demanded []Code `json:"demanded"`
 }
 
 // A TopicEnd is a topic on one side.

@@ -71,7 +71,8 @@ func TestArgo(t *testing.T) {
 		for _, template := range flow.Spec.Templates {
 			if template.Name == name {
 				args := strings.Join(template.Container.Args, "\n")
-				args = strings.NewReplacer("{{inputs.parameters.share}}", "0", "{{workflow.parameters.data}}", "/data").Replace(args)
+				args = strings.NewReplacer("{{inputs.parameters.share}}", "0", "{{workflow.parameters.data}}",
+					"/data").Replace(args)
 				runs(t, strings.Split(args, "\n"))
 				n++
 			}
@@ -95,7 +96,8 @@ func runs(t *testing.T, args []string, env ...string) {
 		t.Fatal(err)
 	}
 	plan := filepath.Join(dir, "plan.jsonl")
-	first := exec.Command(program, "plan", "-q", "-O", filepath.Join(dir, "out"), "-o", plan, filepath.Join(drives, "demo.bag"))
+	first := exec.Command(program, "plan", "-q", "-O", filepath.Join(dir, "out"), "-o", plan,
+		filepath.Join(drives, "demo.bag"))
 	if out, err := first.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

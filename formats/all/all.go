@@ -25,7 +25,8 @@ import (
 // Registry returns the built-in formats, in the order in which a recording is
 // shown to them, for names that are paths or URLs. Each call returns a new list of the same formats.
 func Registry() *storage.Registry {
-	return storage.NewRegistry(rosbag1.Format, cyber.Format, rosbag2.Format, mcap.Format, mcap.Folder, ulog.Format).With(urls.Locate)
+	return storage.NewRegistry(rosbag1.Format, cyber.Format, rosbag2.Format, mcap.Format, mcap.Folder,
+		ulog.Format).With(urls.Locate)
 }
 
 // Open opens the recording at a path or URL for reading, whatever its format: a file, a

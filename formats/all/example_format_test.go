@@ -108,7 +108,8 @@ type memoryReader struct {
 }
 
 func (r *memoryReader) Info() *storage.Info {
-	info := &storage.Info{Format: "mem", Path: r.path, Files: []string{r.path}, Topics: r.topics, Messages: int64(len(r.messages))}
+	info := &storage.Info{Format: "mem", Path: r.path, Files: []string{r.path}, Topics: r.topics,
+		Messages: int64(len(r.messages))}
 	for i, m := range r.messages {
 		if i == 0 {
 			info.Start, info.End = m.LogTime, m.LogTime

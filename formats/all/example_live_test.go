@@ -83,7 +83,8 @@ func playChatter(ctx context.Context, address, path string) error {
 	if err != nil {
 		return err
 	}
-	player, err := ros1.NewPlayer(ctx, address, ros1.PlayOptions{Clock: live.NewClock(2, false), Wait: true}) // twice as fast
+	// twice as fast
+	player, err := ros1.NewPlayer(ctx, address, ros1.PlayOptions{Clock: live.NewClock(2, false), Wait: true})
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,8 @@ func Example_convert() {
 	defer remove()
 
 	var last convert.Progress
-	report, err := convert.File(context.Background(), all.Registry(), "../../testdata/demo.bag", filepath.Join(dir, "demo.mcap"),
+	report, err := convert.File(context.Background(), all.Registry(), "../../testdata/demo.bag",
+		filepath.Join(dir, "demo.mcap"),
 		convert.Job{Progress: func(p convert.Progress) { last = p }})
 	if err != nil {
 		panic(err) // and there is no demo.mcap
@@ -46,7 +47,8 @@ func Example_convert() {
 func Example_losses() {
 	dir, remove := scratch()
 	defer remove()
-	report, err := convert.File(context.Background(), all.Registry(), "../../testdata/demo.bag", filepath.Join(dir, "demo_ros2"), convert.Job{})
+	report, err := convert.File(context.Background(), all.Registry(), "../../testdata/demo.bag",
+		filepath.Join(dir, "demo_ros2"), convert.Job{})
 	if err != nil {
 		panic(err)
 	}
@@ -62,7 +64,8 @@ func Example_losses() {
 func Example_verify() {
 	dir, remove := scratch()
 	defer remove()
-	ctx, formats, in, out := context.Background(), all.Registry(), "../../testdata/demo.bag", filepath.Join(dir, "demo_ros2")
+	ctx, formats, in, out := context.Background(), all.Registry(), "../../testdata/demo.bag", filepath.Join(dir,
+		"demo_ros2")
 	if _, err := convert.File(ctx, formats, in, out, convert.Job{}); err != nil {
 		panic(err)
 	}

@@ -106,10 +106,12 @@ func TestReadValues(t *testing.T) {
 		}
 		got = append(got, m.Value.Status)
 	}
-	if fmt.Sprint(got) != "[2 -1]" || len(errs) != 2 || !errors.Is(errs[0], values.ErrMalformed) || !errors.Is(errs[1], errBroken) {
+	if fmt.Sprint(got) != "[2 -1]" || len(errs) != 2 || !errors.Is(errs[0], values.ErrMalformed) ||
+		!errors.Is(errs[1], errBroken) {
 		t.Error(got, errs)
 	}
-	for topic, want := range map[string]string{"/none": "there is no topic /none", "/other": "topic /other: the Go type does not fit: "} {
+	for topic, want := range map[string]string{"/none": "there is no topic /none",
+		"/other": "topic /other: the Go type does not fit: "} {
 		for _, err := range values.Read[struct {
 			Data int `bag:"data"`
 		}](t.Context(), r, topic, values.Query{}) {
@@ -123,7 +125,8 @@ func TestReadValues(t *testing.T) {
 // TestJSONValues: messages in JSON are read, and not written.
 func TestJSONValues(t *testing.T) {
 	codec, err := values.For[struct{ A []int }](&storage.Topic{Name: "/json", Type: "x", Encoding: "json",
-		Schema: storage.Schema{Encoding: "jsonschema", Data: []byte(`{"type":"object","properties":{"a":{"type":"array","items":{"type":"integer"}}}}`)}})
+		Schema: storage.Schema{Encoding: "jsonschema",
+			Data: []byte(`{"type":"object","properties":{"a":{"type":"array","items":{"type":"integer"}}}}`)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,8 @@ func TestExternalModule(t *testing.T) {
 			t.Fatal(err)
 		}
 		moved := strings.ReplaceAll(string(text), own+"/testdata/external", theirs)
-		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "toy"), 0o777), os.WriteFile(filepath.Join(dir, name), []byte(moved), 0o666)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "toy"), 0o777), os.WriteFile(filepath.Join(dir, name),
+			[]byte(moved), 0o666)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,7 +37,8 @@ func TestExternalModule(t *testing.T) {
 		}
 		if name == "go.mod" {
 			moved := strings.Replace(string(text), "module "+own, "module "+theirs, 1)
-			text = fmt.Appendf(nil, "%s\nrequire %s v0.0.0\nreplace %s => %q\n", moved, own, own, root) // the root may have blanks
+			// the root may have blanks
+			text = fmt.Appendf(nil, "%s\nrequire %s v0.0.0\nreplace %s => %q\n", moved, own, own, root)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
 			t.Fatal(err)
@@ -44,7 +46,8 @@ func TestExternalModule(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), "go", "test", "./...")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOPROXY=off", "GOWORK=off", "BAGCONV_TESTDATA="+filepath.Join(root, "testdata"))
+	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOPROXY=off", "GOWORK=off",
+		"BAGCONV_TESTDATA="+filepath.Join(root, "testdata"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

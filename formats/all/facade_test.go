@@ -21,7 +21,8 @@ import (
 func TestOutput(t *testing.T) {
 	folder := string(filepath.Separator)
 	for name, want := range map[string]string{
-		"x.bag": "bag", "x.MCAP": "mcap", "a/x.record": "record", "x.db3": "db3", "x": "db3", "x" + folder: "db3", "x.y" + folder: "db3", "s3://bucket/x.mcap": "mcap",
+		"x.bag": "bag", "x.MCAP": "mcap", "a/x.record": "record", "x.db3": "db3", "x": "db3", "x" + folder: "db3",
+		"x.y" + folder: "db3", "s3://bucket/x.mcap": "mcap",
 	} {
 		if f, err := all.Registry().Output(name); err != nil || f.Name != want {
 			t.Errorf("%s: %v %v", name, f, err)
@@ -38,15 +39,16 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// TestMessagesEnd: a loop that is left goes on with the next one, and one whose context ends says why. What Open adds to a
-// reader hides none of its capabilities.
+// TestMessagesEnd: a loop that is left goes on with the next one, and one whose context ends says why. What Open adds
+// to a reader hides none of its capabilities.
 func TestMessagesEnd(t *testing.T) {
 	r, err := all.Open(t.Context(), "../../testdata/tiny.bag", storage.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if storage.ReaderCapabilities(r) != storage.ReaderCapabilities(r.Reader) || storage.ReaderCapabilities(r).Blocks == nil {
+	if storage.ReaderCapabilities(r) != storage.ReaderCapabilities(r.Reader) ||
+		storage.ReaderCapabilities(r).Blocks == nil {
 		t.Error("a recording has other capabilities than its reader")
 	}
 	for range r.Messages(t.Context()) {
@@ -93,7 +95,8 @@ func TestFiles(t *testing.T) {
 	if err := os.WriteFile(text, []byte("text"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]error{text: storage.ErrUnknownFormat, filepath.Join(dir, "none.bag"): os.ErrNotExist, server.URL + "/none.bag": os.ErrNotExist} {
+	for name, want := range map[string]error{text: storage.ErrUnknownFormat,
+		filepath.Join(dir, "none.bag"): os.ErrNotExist, server.URL + "/none.bag": os.ErrNotExist} {
 		_, converted := convert.File(ctx, formats, name, filepath.Join(dir, "y.mcap"), convert.Job{})
 		_, compared := verify.Files(ctx, formats, out, name, verify.Job{})
 		_, checked := check.File(ctx, formats, name, check.Options{})
@@ -106,7 +109,8 @@ func TestFiles(t *testing.T) {
 	if _, err := convert.File(ctx, formats, "../../testdata/tiny.bag", out, convert.Job{}); !errors.Is(err, os.ErrExist) {
 		t.Errorf("onto another: %v", err)
 	}
-	if _, err := storage.NewRegistry(mcap.Format).Open(ctx, server.URL+"/tiny.bag", storage.ReadOptions{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := storage.NewRegistry(mcap.Format).Open(ctx, server.URL+"/tiny.bag", storage.ReadOptions{}); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("a registry without URLs: %v", err)
 	}
 }

@@ -22,18 +22,23 @@ var folderKinds = []struct {
 	o      storage.WriteOptions
 }{
 	{"db3", storage.WriteOptions{SegmentDuration: 19}},
-	{"db3", storage.WriteOptions{SegmentDuration: 19, Compression: "zstd", Values: map[string]string{storage.NameCompressionMode: "message"}}},
-	{"db3", storage.WriteOptions{SegmentDuration: 19, Compression: "zstd", Values: map[string]string{storage.NameCompressionMode: "file"}}},
+	{"db3", storage.WriteOptions{SegmentDuration: 19, Compression: "zstd",
+		Values: map[string]string{storage.NameCompressionMode: "message"}}},
+	{"db3", storage.WriteOptions{SegmentDuration: 19, Compression: "zstd",
+		Values: map[string]string{storage.NameCompressionMode: "file"}}},
 	{"ros2mcap", storage.WriteOptions{SegmentDuration: 19, Compression: "none"}},
 	{"ros2mcap", storage.WriteOptions{SegmentDuration: 19, Compression: "zstd", ChunkSize: 200}},
-	{"ros2mcap", storage.WriteOptions{SegmentDuration: 19, Values: map[string]string{storage.NameCompressionMode: "file"}}},
+	{"ros2mcap", storage.WriteOptions{SegmentDuration: 19,
+		Values: map[string]string{storage.NameCompressionMode: "file"}}},
 }
 
 // textTopic returns a topic of texts, with the sum of its type, which rosbags wants.
 func textTopic(name string) storage.Topic {
 	return storage.Topic{
-		Name: name, Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")},
-		Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"},
+		Name: name, Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+			Data: []byte("string data\n")},
+		Metadata: map[string]string{
+			storage.MetaTypeHash: "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"},
 	}
 }
 
@@ -45,7 +50,8 @@ func foldersInPlace(t *testing.T) (list []map[string][]byte) {
 	}
 	for i := range int64(60) {
 		data := append([]byte{0, 1, 0, 0, 9, 0, 0, 0}, fmt.Sprintf("text %03d\x00", i)...)
-		rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(i % 3), LogTime: 1e18 + i, PublishTime: 1e18 + i, Data: data})
+		rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(i % 3), LogTime: 1e18 + i,
+			PublishTime: 1e18 + i, Data: data})
 	}
 	for _, kind := range folderKinds {
 		path := filepath.Join(t.TempDir(), "rec")
@@ -115,7 +121,8 @@ func TestInPlaceFolders(t *testing.T) {
 
 // changeFolder writes the files of a folder, has it get an index unless it is only added to, and then adds to it.
 // refused is why it got no index, err what was lost.
-func changeFolder(t *testing.T, f *storage.Format, files map[string][]byte, more storagetest.Recording, j *judge, only bool) (refused, err error) {
+func changeFolder(t *testing.T, f *storage.Format, files map[string][]byte, more storagetest.Recording, j *judge,
+	only bool) (refused, err error) {
 	dir, err := os.MkdirTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +167,8 @@ func changeFolder(t *testing.T, f *storage.Format, files map[string][]byte, more
 		}
 		if name == "append" {
 			for _, topic := range []string{`"/topic_1" 2000`, `"/new" 3000`} {
-				if !slices.ContainsFunc(slices.Collect(maps.Keys(after)), func(m string) bool { return strings.HasPrefix(m, topic) }) {
+				if !slices.ContainsFunc(slices.Collect(maps.Keys(after)),
+					func(m string) bool { return strings.HasPrefix(m, topic) }) {
 					return refused, fmt.Errorf("what was added is not read: %s", topic)
 				}
 			}
@@ -195,8 +203,10 @@ func damageListing(rng *rand.Rand, files map[string][]byte) (how string) {
 			lines[at] = string(line)
 			b = []byte(strings.Join(lines, ""))
 		case 5: // a word is that of another one
-			pairs := [][2]string{{"sqlite3", "mcap"}, {"mcap", "sqlite3"}, {"rec_1", "rec_2"}, {"rec_0", "gone_0"}, {"std_msgs", "other_msgs"}, {"/topic_1", "/topic_2"}, {"cdr", "xml"},
-				{"MESSAGE", "FILE"}, {"FILE", "MESSAGE"}, {"zstd", ""}, {`compression_mode: ""`, "compression_mode: MESSAGE"}, {`compression_format: ""`, "compression_format: zstd"}}
+			pairs := [][2]string{{"sqlite3", "mcap"}, {"mcap", "sqlite3"}, {"rec_1", "rec_2"}, {"rec_0", "gone_0"},
+				{"std_msgs", "other_msgs"}, {"/topic_1", "/topic_2"}, {"cdr", "xml"},
+				{"MESSAGE", "FILE"}, {"FILE", "MESSAGE"}, {"zstd", ""}, {`compression_mode: ""`, "compression_mode: MESSAGE"},
+				{`compression_format: ""`, "compression_format: zstd"}}
 			p := pairs[rng.IntN(len(pairs))]
 			b = bytes.ReplaceAll(b, []byte(p[0]), []byte(p[1]))
 		case 6:

@@ -85,8 +85,9 @@ def read(p):
     with Reader(p) as r:
         for c, t, d in r.messages(): yield c.topic, t, d`
 
-// comparing reads each recording of the standard input before and after, ten seconds at most, and prints what is missing. What
-// a reader does not read to its end before the change, or finds no message in, is no witness; bytes that it reads twice count once.
+// comparing reads each recording of the standard input before and after, ten seconds at most, and prints what is
+// missing. What a reader does not read to its end before the change, or finds no message in, is no witness; bytes that
+// it reads twice count once.
 const comparing = `
 import glob, json, signal, sys
 def late(*_): raise TimeoutError

@@ -266,8 +266,10 @@ func TestLibrary(t *testing.T) {
 	}
 	for i, err := range []error{
 		libraryValues(ctx), libraryRange(ctx, r), libraryInfo(r), libraryMessages(ctx, r, info),
-		libraryQuery(ctx, r, []storage.TopicID{topicID(info, "/imu/data")}, info.Start+500e6), libraryConvert(ctx), librarySelect(ctx, info.Start),
-		libraryVerify(ctx), libraryCheck(ctx), libraryWrite(ctx, topic.Topic, data, info.Start), libraryExport(ctx), librarySmall(ctx),
+		libraryQuery(ctx, r, []storage.TopicID{topicID(info, "/imu/data")}, info.Start+500e6), libraryConvert(ctx),
+		librarySelect(ctx, info.Start),
+		libraryVerify(ctx), libraryCheck(ctx), libraryWrite(ctx, topic.Topic, data, info.Start), libraryExport(ctx),
+		librarySmall(ctx),
 	} {
 		if err != nil {
 			t.Errorf("function %d: %v", i, err)
@@ -281,7 +283,8 @@ func TestLibrary(t *testing.T) {
 	_ = []func(context.Context) error{libraryURLs, libraryLimits, libraryRecord, libraryPlay} // they are compiled
 }
 
-// TestLibraryDocs: each piece of Go in docs/library.md is a part of this file, and each function of it is in the document.
+// TestLibraryDocs: each piece of Go in docs/library.md is a part of this file, and each function of it is in the
+// document.
 func TestLibraryDocs(t *testing.T) {
 	text, err := os.ReadFile("../../docs/library.md")
 	if err != nil {

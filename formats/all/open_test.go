@@ -23,7 +23,8 @@ func TestOpen(t *testing.T) {
 		path := filepath.Join(dir, name)
 		o.NoSync = true
 		_, err := convert.Run(context.Background(), convert.Job{
-			Source: "../../testdata/demo.bag", SourceFormat: all.Registry().Lookup("bag"), Sink: path, SinkFormat: all.Registry().Lookup(format), Write: o,
+			Source: "../../testdata/demo.bag", SourceFormat: all.Registry().Lookup("bag"), Sink: path,
+			SinkFormat: all.Registry().Lookup(format), Write: o,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +66,8 @@ func TestOpen(t *testing.T) {
 	}
 	stem := made("drive.record", "record", storage.WriteOptions{SegmentDuration: 300_000_000, SegmentNames: "old"})
 	for _, path := range []string{
-		"../../testdata/demo.bag", made("lz4", "bag", storage.WriteOptions{Compression: "lz4"}), made("bz2.db3", "bag", storage.WriteOptions{Compression: "bz2"}),
+		"../../testdata/demo.bag", made("lz4", "bag", storage.WriteOptions{Compression: "lz4"}),
+		made("bz2.db3", "bag", storage.WriteOptions{Compression: "bz2"}),
 		made("whole", "record", storage.WriteOptions{}), stem, folder, databases[0],
 	} {
 		if n := count(path); n != messages {
@@ -85,7 +87,8 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if _, err := all.Open(context.Background(), filepath.Join(dir, "none.bag"), storage.ReadOptions{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := all.Open(context.Background(), filepath.Join(dir, "none.bag"), storage.ReadOptions{}); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Error(err)
 	}
 }

@@ -158,7 +158,8 @@ func layouts(large, size, n, bytes int64) map[string]layout {
 		// Of a chunk of 16 MB the header is read. What lies between two large messages
 		// is read at once with the head of the second; where that is less than it was
 		// before, as much again is read of the second.
-		"record": {open: large*size/chunk*2*page + 16*page, half: large/2*page + bytes + 16*page, seek: 2 * (chunk/size + 2) * page, each: 2*page + 2*bytes/large},
+		"record": {open: large*size/chunk*2*page + 16*page, half: large/2*page + bytes + 16*page,
+			seek: 2 * (chunk/size + 2) * page, each: 2*page + 2*bytes/large},
 		// A large row begins in a leaf that it fills at most. Opening reads tables and the
 		// ends of the index.
 		"db3": {open: 64 * page, half: large/2*page + bytes + 16*page, seek: 8 * page, each: 5*page + 2*bytes/large},
@@ -190,11 +191,13 @@ func TestQueryBytes(t *testing.T) {
 				want.Messages = append(want.Messages, storage.Message{LogTime: at, PublishTime: at, Data: frame})
 				for k := range int64(perFrame) {
 					at := at + k*20_000_000
-					want.Messages = append(want.Messages, storage.Message{Topic: 1, LogTime: at, PublishTime: at, Data: []byte(fmt.Sprintf("%0*d", smallSize, i*perFrame+k))})
+					want.Messages = append(want.Messages, storage.Message{Topic: 1, LogTime: at, PublishTime: at,
+						Data: []byte(fmt.Sprintf("%0*d", smallSize, i*perFrame+k))})
 				}
 			}
 			path := filepath.Join(t.TempDir(), "x"+append(f.Extensions, "")[0])
-			if err := storagetest.WriteAll(f, path, storage.WriteOptions{Compression: "none", NoSync: true, FS: iox.Sparse(nil)}, want); err != nil {
+			if err := storagetest.WriteAll(f, path, storage.WriteOptions{Compression: "none", NoSync: true, FS: iox.Sparse(nil)},
+				want); err != nil {
 				t.Fatal(err)
 			}
 			l, ok := layouts(frames, frameSize, frames*perFrame, frames*perFrame*smallSize)[f.Name]
@@ -207,12 +210,17 @@ func TestQueryBytes(t *testing.T) {
 				q    storage.Query
 				most int64 // bytes
 			}{
-				"first":           {storage.Query{Topics: []storage.TopicID{1}, Limit: 1}, smallSize + l.seek},
-				"n-th":            {storage.Query{Topics: []storage.TopicID{1}, Skip: frames * perFrame / 3, Limit: 1}, smallSize + l.seek + l.half},
-				"n-th near last":  {storage.Query{Topics: []storage.TopicID{1}, Skip: frames*perFrame - 20, Limit: 1}, smallSize + l.seek + l.half},
-				"n-th large":      {storage.Query{Topics: []storage.TopicID{0}, Skip: frames / 2, Limit: 1}, frameSize + l.seek + l.half},
-				"before a moment": {storage.Query{Topics: []storage.TopicID{1}, End: from, Reverse: true, Limit: 1}, smallSize + l.seek},
-				"ten seconds":     {storage.Query{Start: from, End: from + 10*second - 1}, l.seek + 50*(frameSize+l.each) + 50*perFrame*(smallSize+entries)},
+				"first": {storage.Query{Topics: []storage.TopicID{1}, Limit: 1}, smallSize + l.seek},
+				"n-th": {storage.Query{Topics: []storage.TopicID{1}, Skip: frames * perFrame / 3, Limit: 1},
+					smallSize + l.seek + l.half},
+				"n-th near last": {storage.Query{Topics: []storage.TopicID{1}, Skip: frames*perFrame - 20, Limit: 1},
+					smallSize + l.seek + l.half},
+				"n-th large": {storage.Query{Topics: []storage.TopicID{0}, Skip: frames / 2, Limit: 1}, frameSize + l.seek +
+					l.half},
+				"before a moment": {storage.Query{Topics: []storage.TopicID{1}, End: from, Reverse: true, Limit: 1},
+					smallSize + l.seek},
+				"ten seconds": {storage.Query{Start: from, End: from + 10*second - 1}, l.seek + 50*(frameSize+l.each) +
+					50*perFrame*(smallSize+entries)},
 			} {
 				disk := &faultio.Counter{FS: iox.OS}
 				r, err := f.Open(context.Background(), path, storage.ReadOptions{FS: disk})
@@ -224,7 +232,9 @@ func TestQueryBytes(t *testing.T) {
 				ask := c.q
 				ask.Topics = nil
 				for _, id := range c.q.Topics { // a format may number them anew
-					ask.Topics = append(ask.Topics, storage.TopicID(slices.IndexFunc(info.Topics, func(t storage.TopicInfo) bool { return t.Name == want.Topics[id].Name })))
+					ask.Topics = append(ask.Topics,
+						storage.TopicID(slices.IndexFunc(info.Topics,
+							func(t storage.TopicInfo) bool { return t.Name == want.Topics[id].Name })))
 				}
 				var got []string
 				for m, err := range storage.ReaderCapabilities(r).Query.Query(context.Background(), ask) {
@@ -235,7 +245,8 @@ func TestQueryBytes(t *testing.T) {
 				}
 				var right []string
 				for _, m := range storagetest.Select(want.Messages, c.q) {
-					right = append(right, fmt.Sprint(want.Topics[m.Topic].Name, m.LogTime, len(m.Data), string(m.Data[len(m.Data)-8:])))
+					right = append(right, fmt.Sprint(want.Topics[m.Topic].Name, m.LogTime, len(m.Data),
+						string(m.Data[len(m.Data)-8:])))
 				}
 				if len(right) == 0 || !slices.Equal(got, right) {
 					t.Errorf("%s: %d messages, want %d", name, len(got), len(right))

@@ -19,7 +19,8 @@ const maxRecording = 64 << 20
 
 // recordings lists the files and folders of all recordings.
 func recordings(t *testing.T) (list []string) {
-	for _, root := range append(samples.Roots(t), "../../testdata/demo.bag", "../../testdata/tiny.bag", "../../testdata/demo.record", "../../testdata/tiny.record") {
+	for _, root := range append(samples.Roots(t), "../../testdata/demo.bag", "../../testdata/tiny.bag",
+		"../../testdata/demo.record", "../../testdata/tiny.record") {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
@@ -93,7 +94,8 @@ func tryQuery(r storage.Reader) error {
 // isSaid reports whether it is an error that a query of a damaged recording may have.
 func isSaid(err error) bool {
 	var e *storage.Error
-	return errors.As(err, &e) && (errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrUnsupported) || errors.Is(err, storage.ErrTruncated))
+	return errors.As(err, &e) && (errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrUnsupported) ||
+		errors.Is(err, storage.ErrTruncated))
 }
 
 func isDamaged(t *testing.T, r storage.Reader) bool {

@@ -30,10 +30,12 @@ func toReindex(tb testing.TB) (list []reindexed) {
 				continue
 			}
 		}
-		rec := storagetest.Recording{Topics: []storage.Topic{{Name: "/a", Type: "std_msgs/msg/String", Encoding: "cdr"}, {Name: "/b", Type: "std_msgs/msg/String", Encoding: "cdr"}}}
+		rec := storagetest.Recording{Topics: []storage.Topic{{Name: "/a", Type: "std_msgs/msg/String", Encoding: "cdr"},
+			{Name: "/b", Type: "std_msgs/msg/String", Encoding: "cdr"}}}
 		for i := range int64(12) {
 			data := append([]byte{0, 1, 0, 0, 9, 0, 0, 0}, fmt.Sprintf("text %03d\x00", i)...)
-			rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(i % 2), LogTime: 1e18 + i, PublishTime: 1e18 + i, Data: data})
+			rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(i % 2), LogTime: 1e18 + i,
+				PublishTime: 1e18 + i, Data: data})
 		}
 		path := filepath.Join(tb.TempDir(), "rec")
 		if !f.Folder {

@@ -53,8 +53,8 @@ func oneByOne(t *testing.T, path, topic string) (list []reading) {
 	return list
 }
 
-// TestValuesOnAllCores: what is decoded ahead, in any range, is what messages have one by one; in every format, and again
-// with the same reader.
+// TestValuesOnAllCores: what is decoded ahead, in any range, is what messages have one by one; in every format, and
+// again with the same reader.
 func TestValuesOnAllCores(t *testing.T) {
 	for path, topic := range map[string]string{"demo.bag": "/imu/data", "demo.record": "/apollo/sensor/gnss/imu",
 		"recordings/rosbag2/v9-sqlite": "/imu", "recordings/rosbag2/v9-mcap/run": "/imu"} {
@@ -72,8 +72,10 @@ func TestValuesOnAllCores(t *testing.T) {
 			t.Fatalf("%s has no message of %s", path, topic)
 		}
 		first, last := want[0].at, want[len(want)-1].at
-		for _, q := range []values.Query{{}, {FileOrder: true, Threads: 1}, {Start: first, End: last}, {Start: (first + last) / 2, End: last},
-			{Start: first + 1, End: math.MaxInt64}, {Start: first, End: first}, {Start: last + 1, End: last + 2}, {Start: last, End: first - 1}} {
+		for _, q := range []values.Query{{}, {FileOrder: true, Threads: 1}, {Start: first, End: last},
+			{Start: (first + last) / 2, End: last},
+			{Start: first + 1, End: math.MaxInt64}, {Start: first, End: first}, {Start: last + 1, End: last + 2},
+			{Start: last, End: first - 1}} {
 			var expected, got []reading
 			for _, x := range want {
 				if q.Start == 0 || x.at >= q.Start && x.at <= q.End {
@@ -152,8 +154,8 @@ func (r *liar) Blocks() ([]storage.Block, error) {
 	return blocks, err
 }
 
-// TestValuesWrongIndex: an index that is wrong is found out. Nothing is out of order, twice or missing, but that the loop
-// may end with an error.
+// TestValuesWrongIndex: an index that is wrong is found out. Nothing is out of order, twice or missing, but that the
+// loop may end with an error.
 func TestValuesWrongIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "many.bag")
 	job := convert.Job{Write: storage.WriteOptions{ChunkSize: 4096, NoSync: true}}

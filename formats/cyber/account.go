@@ -58,7 +58,8 @@ func (f *file) account(messages int64) error {
 		lost.Uncounted = lost.Uncounted || !counted
 		return f.report(t.code, t.at, true, lost, t.message)
 	case counted && messages < total && !f.damaged:
-		return f.report("truncated", f.size, true, lost, fmt.Sprintf("the header counts %d messages, the file has %d", total, messages))
+		return f.report("truncated", f.size, true, lost, fmt.Sprintf("the header counts %d messages, the file has %d", total,
+			messages))
 	}
 	f.r.warnings.Lose(lost)
 	return nil
@@ -100,7 +101,8 @@ func (f *file) checkHeader(messages int64) error {
 	case n != messages:
 		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header counts %d messages; the file has %d", n, messages)
 	case messages > 0 && !crosses && (int64(begin) != f.begin || int64(end) != f.end):
-		return f.warn("header-wrong", 0, false, storage.Lost{}, "the times in the header do not match those of the messages; Apollo's viewer skips messages outside of them")
+		return f.warn("header-wrong", 0, false, storage.Lost{}, "the times in the header do not match those of the "+
+			"messages; Apollo's viewer skips messages outside of them")
 	}
 	return nil
 }
@@ -115,7 +117,8 @@ func (f *file) checkEnd() error {
 	case f.header != nil && !f.header.GetIsComplete():
 		return f.warn("incomplete", 0, false, storage.Lost{}, "the recorder was not stopped cleanly; %s", warnings.Unclosed)
 	case f.index == indexMissing && f.missing == 0 && !f.tail.found:
-		return f.warn("no-index", -1, false, storage.Lost{}, "%s: the contents were found by reading the heads of all messages", none)
+		return f.warn("no-index", -1, false, storage.Lost{},
+			"%s: the contents were found by reading the heads of all messages", none)
 	}
 	return nil
 }

@@ -22,7 +22,8 @@ func written(t testing.TB, path string, n int, o storage.WriteOptions) {
 		Schema: storage.Schema{Encoding: encoding, Data: testSet()}}}}
 	for i := range n {
 		at := int64(1e18) + int64(i)*10_000_000
-		rec.Messages = append(rec.Messages, storage.Message{LogTime: at, PublishTime: at, Data: bytes.Repeat([]byte{byte(i)}, 100)})
+		rec.Messages = append(rec.Messages, storage.Message{LogTime: at, PublishTime: at, Data: bytes.Repeat([]byte{byte(i)},
+			100)})
 	}
 	o.NoSync = true
 	if err := storagetest.WriteAll(Format, path, o, rec); err != nil {
@@ -32,7 +33,8 @@ func written(t testing.TB, path string, n int, o storage.WriteOptions) {
 
 // completeHeader is that of a recorder that has ended after n messages.
 func completeHeader(n uint64) *pb.Header {
-	return &pb.Header{MajorVersion: proto.Uint32(1), MinorVersion: proto.Uint32(0), IsComplete: proto.Bool(true), MessageNumber: proto.Uint64(n)}
+	return &pb.Header{MajorVersion: proto.Uint32(1), MinorVersion: proto.Uint32(0), IsComplete: proto.Bool(true),
+		MessageNumber: proto.Uint64(n)}
 }
 
 // damages are the warnings of damage.
@@ -93,7 +95,8 @@ func TestCut(t *testing.T) {
 			t.Fatalf("cut at %d: %v", n, info.Warnings)
 		}
 		for _, f := range info.Facts {
-			if f.Key == "complete" && f.Value != fmt.Sprintf("no: %d of the 60 messages of the header are missing", lost.Messages) {
+			if f.Key == "complete" && f.Value != fmt.Sprintf("no: %d of the 60 messages of the header are missing",
+				lost.Messages) {
 				t.Fatalf("cut at %d: complete is %q", n, f.Value)
 			}
 		}
@@ -106,7 +109,8 @@ func TestCut(t *testing.T) {
 // scanned lists the sections of a record.
 func scanned(t *testing.T, b []byte) []entry {
 	t.Helper()
-	s := scanner{f: &file{r: &reader{fs: memFS{b: b}, topics: newTopics()}, file: memFile{b: b}, size: int64(len(b)), channels: map[string]*channel{}}}
+	s := scanner{f: &file{r: &reader{fs: memFS{b: b}, topics: newTopics()}, file: memFile{b: b}, size: int64(len(b)),
+		channels: map[string]*channel{}}}
 	s.w = s.f.window()
 	if err := s.run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -134,7 +138,8 @@ func TestLostInChunk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := info.Lost; l.Messages != chunks || l.Blocks != chunks || l.Uncounted || int64(len(msgs))+l.Messages != 60 || len(damages(info)) != int(chunks) {
+	if l := info.Lost; l.Messages != chunks || l.Blocks != chunks || l.Uncounted || int64(len(msgs))+l.Messages != 60 ||
+		len(damages(info)) != int(chunks) {
 		t.Errorf("%d chunks, %d messages are read, lost are %+v; %v", chunks, len(msgs), l, info.Warnings)
 	}
 }
@@ -226,10 +231,12 @@ func TestOnePart(t *testing.T) {
 		info := storagetest.InfoOf(r)
 		return fmt.Sprint(info.Warnings)
 	}
-	if got, want := warnings(stem+".00002"), "this is part 3 of 6 of one recording; to read all of it, name "+stem; !strings.Contains(got, want) {
+	if got, want := warnings(stem+".00002"), "this is part 3 of 6 of one recording; to read all of it, name "+
+		stem; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if name, parts := Format.RecordingOf(nil, stem+".00001"); name != stem || len(parts) != 6 || parts[0] != stem+".00000" {
+	if name, parts := Format.RecordingOf(nil, stem+".00001"); name != stem || len(parts) != 6 || parts[0] != stem+
+		".00000" {
 		t.Errorf("%s, %v", name, parts)
 	}
 	if name, _ := Format.RecordingOf(nil, stem); name != "" {
@@ -240,7 +247,8 @@ func TestOnePart(t *testing.T) {
 			_ = os.Remove(fmt.Sprintf("%s.%05d", stem, n))
 		}
 	}
-	if got, want := warnings(stem+".00002"), "this is part 3 of a recording; the other parts are not in its folder"; !strings.Contains(got, want) {
+	if got, want := warnings(stem+
+		".00002"), "this is part 3 of a recording; the other parts are not in its folder"; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -44,12 +44,14 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage
 	}
 	o.Append, o.Metadata = false, nil
 	if o.SegmentSize > 0 || o.SegmentDuration > 0 || o.SegmentNames != "" {
-		return nil, outError(path, "segments of what is added", storage.ErrUnsupported, "what is added to a file stays in it; what is added to segments is one more")
+		return nil, outError(path, "segments of what is added", storage.ErrUnsupported,
+			"what is added to a file stays in it; what is added to segments is one more")
 	}
 	if len(paths) > 1 || paths[0] != path {
 		return appendSegment(ctx, path, slices.MaxFunc(paths, lowerNumber), o)
 	}
-	in, err := inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: openReader, Hint: soundHint, FS: fsys, NoSync: o.NoSync, Grows: true})
+	in, err := inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: openReader, Hint: soundHint, FS: fsys,
+		NoSync: o.NoSync, Grows: true})
 	if err != nil {
 		return nil, outError(path, "record to be added to", err, "")
 	}
@@ -82,7 +84,8 @@ func newAppender(ctx context.Context, path string, in *inplace.File, o storage.W
 	h := old.header
 	w.seg = &outSegment{
 		file: storage.File(in), out: bufio.NewWriterSize(io.NewOffsetWriter(in, at), 64<<10), pos: at,
-		entries: old.entries, written: len(old.channels), chunks: clamp(h.GetChunkNumber()), total: clamp(h.GetMessageNumber()),
+		entries: old.entries, written: len(old.channels), chunks: clamp(h.GetChunkNumber()),
+		total: clamp(h.GetMessageNumber()),
 		begin: int64(h.GetBeginTime()), end: int64(h.GetEndTime()),
 	}
 	w.open = w.seg
@@ -98,7 +101,8 @@ func (a *addition) read(ctx context.Context, path string, fsys storage.FS) (err 
 	defer func() { err = errors.Join(err, r.Close()) }()
 	f := r.files[0]
 	if !f.proven || !f.header.GetIsComplete() {
-		return outError(path, "record to be added to: it has no sound index", storage.ErrCorrupt, "bagconv reindex writes it in place; bagconv recover IN OUT makes a sound copy")
+		return outError(path, "record to be added to: it has no sound index", storage.ErrCorrupt,
+			"bagconv reindex writes it in place; bagconv recover IN OUT makes a sound copy")
 	}
 	a.topics, a.indexAt, a.indexEnd = r.topics.list, f.indexAt, f.indexEnd
 	if f.contested {
@@ -109,7 +113,8 @@ func (a *addition) read(ctx context.Context, path string, fsys storage.FS) (err 
 	}
 	a.header = a.newHeader(f)
 	for _, c := range f.chunks {
-		a.entries = append(a.entries, outEntry{pos: c.head, channel: -1, body: c.body - sectionHead, count: c.count, begin: c.begin, end: c.end, raw: c.raw})
+		a.entries = append(a.entries, outEntry{pos: c.head, channel: -1, body: c.body - sectionHead, count: c.count,
+			begin: c.begin, end: c.end, raw: c.raw})
 	}
 	slices.SortFunc(a.entries, func(x, y outEntry) int { return cmp.Compare(x.pos, y.pos) })
 	if _, err := a.disuse(f.size); err != nil {
@@ -162,7 +167,8 @@ func (a *addition) readChannels(f *file) error {
 					return err
 				}
 				a.entries = append(a.entries, outEntry{pos: at, channel: len(a.channels)})
-				a.channels = append(a.channels, &outChannel{name: d.name, typ: d.typ, desc: desc, prefix: messagePrefix(d.name), count: f.counts[d.name]})
+				a.channels = append(a.channels, &outChannel{name: d.name, typ: d.typ, desc: desc, prefix: messagePrefix(d.name),
+					count: f.counts[d.name]})
 			}
 		}
 		at = from + x.size
@@ -218,7 +224,8 @@ func appendSegment(ctx context.Context, path, last string, o storage.WriteOption
 	number, ok := segmentNumber(filepath.Base(last))
 	stem := segmentStem(last)
 	if !ok || number+1 == maxSegments {
-		return nil, outError(path, "a recording whose files are not numbered as segments", storage.ErrUnsupported, "write a new recording: bagconv merge IN IN... OUT")
+		return nil, outError(path, "a recording whose files are not numbered as segments", storage.ErrUnsupported,
+			"write a new recording: bagconv merge IN IN... OUT")
 	}
 	w, err := newWriter(ctx, path, o)
 	if err != nil {

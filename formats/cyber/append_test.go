@@ -59,7 +59,8 @@ func TestAppendApollo(t *testing.T) {
 			t.Fatalf("the viewer shows %d of %d messages", len(w.viewed), len(rec.Messages))
 		}
 		for i, m := range w.viewed {
-			if want := &rec.Messages[i]; m.GetTime() != uint64(want.LogTime) || !bytes.Equal(m.Content, want.Data) || m.GetChannelName() != rec.Topics[want.Topic].Name {
+			if want := &rec.Messages[i]; m.GetTime() != uint64(want.LogTime) || !bytes.Equal(m.Content, want.Data) ||
+				m.GetChannelName() != rec.Topics[want.Topic].Name {
 				t.Fatalf("message %d differs", i)
 			}
 		}
@@ -126,7 +127,8 @@ func TestAppendEarlyIndex(t *testing.T) {
 		if !codes(info)["early-index"] {
 			continue
 		}
-		if err := storagetest.WriteAll(Format, path, storage.WriteOptions{Append: true}, storagetest.Recording{}); err != nil {
+		if err := storagetest.WriteAll(Format, path, storage.WriteOptions{Append: true},
+			storagetest.Recording{}); err != nil {
 			t.Fatal(err)
 		}
 		if w := walkFile(t, path); len(w.messages) != 90 {
@@ -165,7 +167,8 @@ func TestAppendSegments(t *testing.T) {
 			walkFile(t, f)
 		}
 		more := c.Generate(8, storagetest.Spec{Topics: 2, Messages: 10, MaxSize: 100, Step: 1000})
-		if err := storagetest.WriteAll(Format, stem, storage.WriteOptions{Append: true}, storagetest.Recording{Topics: more.Topics}); err != nil {
+		if err := storagetest.WriteAll(Format, stem, storage.WriteOptions{Append: true},
+			storagetest.Recording{Topics: more.Topics}); err != nil {
 			t.Error(err)
 		}
 		if got := checkSegments(300); len(got) != len(files) {
@@ -207,7 +210,8 @@ func TestAppendRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	incomplete := newRecord(&pb.Header{MajorVersion: proto.Uint32(1)}).channel("/a", "test.String", testDesc()).chunk(msg{"/a", 1, "x"})
+	incomplete := newRecord(&pb.Header{MajorVersion: proto.Uint32(1)}).channel("/a", "test.String",
+		testDesc()).chunk(msg{"/a", 1, "x"})
 	for name, test := range map[string]struct {
 		bytes []byte
 		o     storage.WriteOptions
@@ -278,7 +282,8 @@ func TestAppendData(t *testing.T) {
 			continue
 		}
 		topic := info.Topics[0].Topic
-		more := storagetest.Recording{Topics: []storage.Topic{topic}, Messages: []storage.Message{{LogTime: info.End + 1e9, PublishTime: info.End + 1e9}}}
+		more := storagetest.Recording{Topics: []storage.Topic{topic},
+			Messages: []storage.Message{{LogTime: info.End + 1e9, PublishTime: info.End + 1e9}}}
 		err = storagetest.WriteAll(Format, path, storage.WriteOptions{Append: true}, more)
 		now, _ := os.ReadFile(path)
 		if err != nil {
@@ -337,7 +342,8 @@ func TestAppendCost(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer w.Close()
-		if _, err := w.CreateTopic(storage.Topic{Name: "/a", Type: "test.String", Encoding: encoding, Schema: storage.Schema{Encoding: encoding, Data: testSet()}}); err != nil {
+		if _, err := w.CreateTopic(storage.Topic{Name: "/a", Type: "test.String", Encoding: encoding,
+			Schema: storage.Schema{Encoding: encoding, Data: testSet()}}); err != nil {
 			t.Fatal(err)
 		}
 		data := make([]byte, 1<<20)

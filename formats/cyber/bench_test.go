@@ -12,11 +12,13 @@ import (
 // benchFile writes about 64 MB of messages of one size.
 func benchFile(b *testing.B, size int) (string, int64) {
 	b.Helper()
-	rec := storagetest.Recording{Topics: []storage.Topic{{Name: "/apollo/sensor/imu", Type: "test.String", Encoding: encoding}, {Name: "/tf", Type: "test.String", Encoding: encoding}}}
+	rec := storagetest.Recording{Topics: []storage.Topic{{Name: "/apollo/sensor/imu", Type: "test.String",
+		Encoding: encoding}, {Name: "/tf", Type: "test.String", Encoding: encoding}}}
 	data := make([]byte, size)
 	n := 64 << 20 / (size + 50)
 	for i := range n {
-		rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(i & 1), LogTime: 1_700_000_000_000_000_000 + int64(i)*100_000, Data: data})
+		rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(i & 1),
+			LogTime: 1_700_000_000_000_000_000 + int64(i)*100_000, Data: data})
 	}
 	path := filepath.Join(b.TempDir(), "x.record")
 	if err := storagetest.WriteAll(Format, path, storage.WriteOptions{NoSync: true}, rec); err != nil {

@@ -48,13 +48,15 @@ type msg struct {
 func body(msgs ...msg) []byte {
 	b := &pb.ChunkBody{}
 	for i := range msgs {
-		b.Messages = append(b.Messages, &pb.SingleMessage{ChannelName: &msgs[i].channel, Time: &msgs[i].time, Content: []byte(msgs[i].content)})
+		b.Messages = append(b.Messages, &pb.SingleMessage{ChannelName: &msgs[i].channel, Time: &msgs[i].time,
+			Content: []byte(msgs[i].content)})
 	}
 	return marshal(b)
 }
 
 func chunkHeader(msgs ...msg) []byte {
-	h := &pb.ChunkHeader{BeginTime: proto.Uint64(0), EndTime: proto.Uint64(0), MessageNumber: proto.Uint64(uint64(len(msgs)))}
+	h := &pb.ChunkHeader{BeginTime: proto.Uint64(0), EndTime: proto.Uint64(0),
+		MessageNumber: proto.Uint64(uint64(len(msgs)))}
 	var raw uint64
 	for i, m := range msgs {
 		if i == 0 {

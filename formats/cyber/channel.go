@@ -153,15 +153,18 @@ func (f *file) declare(w *window, at int64, d declaration) error {
 	}
 	switch {
 	case s.err != nil:
-		if err := f.warn("descriptor", at, s.set == nil, storage.Lost{}, "proto_desc of channel %.80q: %v", d.name, s.err); err != nil {
+		if err := f.warn("descriptor", at, s.set == nil, storage.Lost{}, "proto_desc of channel %.80q: %v", d.name,
+			s.err); err != nil {
 			return err
 		}
 	case s.text != "":
-		if err := f.warn("no-descriptor", at, false, storage.Lost{}, "channel %.80q has %.40q in place of descriptors of its messages of %.80q", d.name, s.text, d.typ); err != nil {
+		if err := f.warn("no-descriptor", at, false, storage.Lost{},
+			"channel %.80q has %.40q in place of descriptors of its messages of %.80q", d.name, s.text, d.typ); err != nil {
 			return err
 		}
 	case s.set == nil:
-		if err := f.warn("no-descriptor", at, false, storage.Lost{}, "channel %.80q has no descriptors of its messages of %.80q", d.name, d.typ); err != nil {
+		if err := f.warn("no-descriptor", at, false, storage.Lost{},
+			"channel %.80q has no descriptors of its messages of %.80q", d.name, d.typ); err != nil {
 			return err
 		}
 	}
@@ -179,7 +182,8 @@ func (f *file) declare(w *window, at int64, d declaration) error {
 	if old.topic != c.topic {
 		old.next = c
 		f.redeclared = true
-		return f.warn("redeclared", at, false, storage.Lost{}, "channel %.80q is declared again, with another type or definition: its later messages are a separate topic", d.name)
+		return f.warn("redeclared", at, false, storage.Lost{}, "channel %.80q is declared again, with another type or "+
+			"definition: its later messages are a separate topic", d.name)
 	}
 	return nil
 }
@@ -218,5 +222,6 @@ func (f *file) undeclared(at int64, name []byte) (*channel, error) {
 		c.topic = f.r.topics.add(c.name, "", schema{})
 	}
 	f.channels[c.name] = c
-	return c, f.warn(codeUndeclared, at, false, storage.Lost{}, "no section declares channel %.80q: the type of its messages is unknown", name)
+	return c, f.warn(codeUndeclared, at, false, storage.Lost{},
+		"no section declares channel %.80q: the type of its messages is unknown", name)
 }

@@ -232,7 +232,8 @@ func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name 
 	case c.broken.Load() || c.cut: // which reports why
 		c.file.lost.Messages += max(0, stated-c.count)
 	default:
-		return c.file.warn("count", c.head, false, storage.Lost{}, "a chunk counts %d messages; %d can be read", stated, c.count)
+		return c.file.warn("count", c.head, false, storage.Lost{}, "a chunk counts %d messages; %d can be read", stated,
+			c.count)
 	}
 	return nil
 }
@@ -250,7 +251,8 @@ func (c *chunk) wasRead(part int, n int64) error {
 	c.reads[part] = n + 1
 	c.mu.Unlock()
 	if lost, known := c.lost(); known && lost != 0 && !c.broken.Load() {
-		return c.file.warn("count", c.head, lost > 0, storage.Lost{}, "a chunk counts %d messages; %d can be read", c.count, c.count-lost)
+		return c.file.warn("count", c.head, lost > 0, storage.Lost{}, "a chunk counts %d messages; %d can be read", c.count,
+			c.count-lost)
 	}
 	return nil
 }

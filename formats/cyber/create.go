@@ -54,18 +54,23 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*write
 		return nil, outError(path, "option", err, "")
 	}
 	if o.ChunkSize > maxSection {
-		return nil, outError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported, "a chunk has up to 2147483647 bytes")
+		return nil, outError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported,
+			"a chunk has up to 2147483647 bytes")
 	}
 	header := fixedHeader(o)
 	if n := proto.Size(header) + maxCounters; n > maxHeader {
-		return nil, outError(path, fmt.Sprintf("the names of map and vehicle need a header of %d bytes", n), storage.ErrUnsupported,
+		return nil, outError(path, fmt.Sprintf("the names of map and vehicle need a header of %d bytes", n),
+			storage.ErrUnsupported,
 			fmt.Sprintf("a header has room for %d bytes", maxHeader))
 	}
 	w := &writer{
 		header: header, names: map[string]bool{}, seg: &outSegment{},
 		chunkSize: int64(header.GetChunkRawSize()), segmentSize: o.SegmentSize, segmentDuration: o.SegmentDuration,
 	}
-	w.state = chunked.State{Ctx: ctx, Fail: func(what string, err error) error { return outError(w.place.path, what, err, "") }}
+	w.state = chunked.State{Ctx: ctx, Fail: func(what string, err error) error {
+		return outError(w.place.path, what, err,
+			"")
+	}}
 	w.bodySize = min(2*w.chunkSize+1<<20, maxSection)
 	return w, nil
 }

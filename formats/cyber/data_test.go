@@ -47,7 +47,8 @@ func TestData(t *testing.T) {
 			}
 			t.Logf("expected notes: %v, lost: %+v", want.Notes, info.Lost)
 			if info.Messages != want.Messages || info.Messages > 0 && (info.Start != want.Begin || info.End != want.End) {
-				t.Errorf("%d messages from %d to %d, want %d from %d to %d", info.Messages, info.Start, info.End, want.Messages, want.Begin, want.End)
+				t.Errorf("%d messages from %d to %d, want %d from %d to %d", info.Messages, info.Start, info.End, want.Messages,
+					want.Begin, want.End)
 			}
 			if len(info.Topics) != len(want.Channels)+len(want.Undeclared) {
 				t.Errorf("%d topics, want %d and %d", len(info.Topics), len(want.Channels), len(want.Undeclared))
@@ -117,15 +118,18 @@ func TestDataSegments(t *testing.T) {
 		type size struct{ messages, topics, missing int }
 		stem := filepath.Base(path)
 		// The limit of the last segment of seg-v60 shows that another followed.
-		want := map[string]size{"seg.record": {10, 8, 0}, "seg-v10.record": {940, 13, 0}, "seg-v60.record": {317, 13, 1}}[stem]
+		want := map[string]size{"seg.record": {10, 8, 0}, "seg-v10.record": {940, 13, 0},
+			"seg-v60.record": {317, 13, 1}}[stem]
 		r, err := openReader(context.Background(), path, storage.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer r.Close()
 		info := storagetest.InfoOf(r)
-		if info.Messages != int64(want.messages) || len(info.Topics) != want.topics || len(info.Files) != len(paths) || len(info.Warnings) != want.missing {
-			t.Errorf("%s: %d messages in %d topics and %d files, %v", stem, info.Messages, len(info.Topics), len(info.Files), info.Warnings)
+		if info.Messages != int64(want.messages) || len(info.Topics) != want.topics || len(info.Files) != len(paths) ||
+			len(info.Warnings) != want.missing {
+			t.Errorf("%s: %d messages in %d topics and %d files, %v", stem, info.Messages, len(info.Topics), len(info.Files),
+				info.Warnings)
 		}
 		if !Format.Sniff(nil, path, nil) {
 			t.Errorf("%s is not recognised", stem)

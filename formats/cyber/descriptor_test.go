@@ -74,19 +74,23 @@ func TestBombs(t *testing.T) {
 	}
 	var files []byte
 	for i := range maxDescFiles + 2 {
-		files = append(files, node(marshal(tree(marshal(&descriptorpb.FileDescriptorProto{Name: proto.String(fmt.Sprint(i))}))))...)
+		files = append(files,
+			node(marshal(tree(marshal(&descriptorpb.FileDescriptorProto{Name: proto.String(fmt.Sprint(i))}))))...)
 	}
 	chain := marshal(testFile("f0", "f0", "f1"))
 	long := protowire.AppendBytes([]byte{1<<3 | 2}, chain)
 	for i := 1; i < maxDescFiles; i++ {
-		long = append(long, node(marshal(tree(marshal(&descriptorpb.FileDescriptorProto{Name: proto.String(fmt.Sprint("f", i)), Dependency: []string{fmt.Sprint("f", i+1)}}))))...)
+		long = append(long, node(
+			marshal(tree(marshal(&descriptorpb.FileDescriptorProto{Name: proto.String(fmt.Sprint("f", i)),
+				Dependency: []string{fmt.Sprint("f", i+1)}}))))...)
 	}
 	for name, c := range map[string]struct {
 		desc []byte
 		err  error
 	}{
 		"deep": {deep, errDescDepth}, "wide": {wide, nil}, "many files": {files, errDescFiles}, "a long chain": {long, nil},
-		"too large": {make([]byte, maxDesc+1), errDescSize}, "claims 1 GB": {[]byte{2<<3 | 2, 0x80, 0x80, 0x80, 0x80, 0x04, 1}, errDescContent},
+		"too large": {make([]byte, maxDesc+1), errDescSize}, "claims 1 GB": {[]byte{2<<3 | 2, 0x80, 0x80, 0x80, 0x80, 0x04,
+			1}, errDescContent},
 		"no protobuf": {[]byte("\xff\xff\xff"), errDescContent}, "no file": {[]byte("\x0a\x03\xff\xff\xff"), errDescContent},
 	} {
 		var before, after runtime.MemStats
@@ -121,7 +125,8 @@ func TestTwoHeaders(t *testing.T) {
 	if err != nil || len(info.Topics) != 2 {
 		t.Fatal(info, err)
 	}
-	if a, b := info.Topics[0].Schema.Data, info.Topics[1].Schema.Data; bytes.Equal(a, b) || names(t, a)[0] != "header.proto" || names(t, b)[0] != "modules/header.proto" {
+	if a, b := info.Topics[0].Schema.Data, info.Topics[1].Schema.Data; bytes.Equal(a, b) ||
+		names(t, a)[0] != "header.proto" || names(t, b)[0] != "modules/header.proto" {
 		t.Errorf("schemas %v and %v", names(t, a), names(t, b))
 	}
 }

@@ -68,7 +68,8 @@ func (r *reader) openFile(path string) (*file, error) {
 
 // open opens the first size bytes of a file, which is the file's then if there is no error.
 func (r *reader) open(path string, h storage.File, size int64) (*file, error) {
-	f := &file{r: r, path: path, file: h, size: size, channels: map[string]*channel{}, begin: math.MaxInt64, end: math.MinInt64}
+	f := &file{r: r, path: path, file: h, size: size, channels: map[string]*channel{}, begin: math.MaxInt64,
+		end: math.MinInt64}
 	if err := f.open(); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
@@ -131,9 +132,11 @@ func (f *file) readHeader(w *window) error {
 	case !typed:
 		f.badHeader("header", "the first section has type %d, and not 0, the type of a header", x.typ)
 	case h.GetMajorVersion() != 1:
-		f.badHeader("header", "the header has version %d.%d; the file is read as version 1.0, the only one", h.GetMajorVersion(), h.GetMinorVersion())
+		f.badHeader("header", "the header has version %d.%d; the file is read as version 1.0, the only one",
+			h.GetMajorVersion(), h.GetMinorVersion())
 	case h.GetCompress() != pb.CompressType_COMPRESS_NONE:
-		return f.warn("compress-flag", 0, false, storage.Lost{}, "the header has %s, but no version of Apollo compresses; the chunks are read as uncompressed", h.GetCompress())
+		return f.warn("compress-flag", 0, false, storage.Lost{},
+			"the header has %s, but no version of Apollo compresses; the chunks are read as uncompressed", h.GetCompress())
 	}
 	return nil
 }
@@ -228,7 +231,9 @@ func (f *file) settle() error {
 		f.r.topics.counts[f.channels[name].topic] += n
 	}
 	if overlaps > 0 {
-		if err := f.warn("overlap", -1, false, storage.Lost{}, "%d of %d chunks begin before the one before them ends; Apollo's viewer may leave messages out", overlaps, len(f.chunks)); err != nil {
+		if err := f.warn("overlap", -1, false, storage.Lost{},
+			"%d of %d chunks begin before the one before them ends; Apollo's viewer may leave messages out", overlaps,
+			len(f.chunks)); err != nil {
 			return err
 		}
 	}

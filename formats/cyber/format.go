@@ -38,10 +38,13 @@ const (
 // compresses records.
 var options = storage.Options{
 	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}, Help: "nothing is compressed"},
-	{Name: storage.NameChunkSize, Kind: storage.OptionSize, Help: "message data per chunk: 768K, 4M (times 1024), or 4MB (times 1000)"},
+	{Name: storage.NameChunkSize, Kind: storage.OptionSize,
+		Help: "message data per chunk: 768K, 4M (times 1024), or 4MB (times 1000)"},
 	{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin a new file before one has more message data"},
-	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin a new file before one lasts longer, such as 60s"},
-	{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{namesNew, namesOld}, Help: "OUT.00000.20261121093000, as in Apollo 9 and later, or OUT.00000"},
+	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration,
+		Help: "begin a new file before one lasts longer, such as 60s"},
+	{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{namesNew, namesOld},
+		Help: "OUT.00000.20261121093000, as in Apollo 9 and later, or OUT.00000"},
 }
 
 const extension = ".record"
@@ -126,7 +129,8 @@ func sniffFile(head []byte) bool {
 	}
 	const padding = 64
 	return len(head) >= headerEnd+sectionHead && bytes.HasPrefix(head[sectionHead:], versionFields) &&
-		bytes.Equal(head[headerEnd-padding:headerEnd], make([]byte, padding)) && plausibleSection(parseSection(head[headerEnd:]))
+		bytes.Equal(head[headerEnd-padding:headerEnd], make([]byte, padding)) &&
+		plausibleSection(parseSection(head[headerEnd:]))
 }
 
 // versionFields begin the header of every version of Apollo.

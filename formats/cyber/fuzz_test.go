@@ -17,8 +17,10 @@ const maxFuzz = 1 << 16
 func FuzzSections(f *testing.F) {
 	f.Add(tiny(f)[:6000])
 	f.Add(newRecord(nil).channel("/a", "test.String", testDesc()).channel("/b", "", nil).chunk(three...).chunk(three[1]).b)
-	f.Add(newRecord(&pb.Header{MajorVersion: proto.Uint32(1), IsComplete: proto.Bool(true)}).chunk(three...).section(3, []byte("\x0a\x04\x08\x04\x10\x01")).b)
-	f.Add(newRecord(nil).channel("/a", "test.String", testDesc()).section(1, chunkHeader(three...)).claim(2, 1<<40, body(three...)).chunk(three...).b)
+	f.Add(newRecord(&pb.Header{MajorVersion: proto.Uint32(1), IsComplete: proto.Bool(true)}).chunk(three...).section(3,
+		[]byte("\x0a\x04\x08\x04\x10\x01")).b)
+	f.Add(newRecord(nil).channel("/a", "test.String", testDesc()).section(1, chunkHeader(three...)).claim(2, 1<<40,
+		body(three...)).chunk(three...).b)
 	f.Add(newRecord(nil).channel("/a", "t", nil).chunk(three...).bytes(make([]byte, 50)...).chunk(three...).b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > maxFuzz {
@@ -45,20 +47,23 @@ func FuzzBody(f *testing.F) {
 		if len(b) > maxFuzz || len(b) == 0 {
 			return
 		}
-		r := newRecord(nil).channel("/a", "test.String", nil).channel("/b", "test.String", nil).section(1, []byte("\x08\x01")).section(2, b)
+		r := newRecord(nil).channel("/a", "test.String", nil).channel("/b", "test.String", nil).section(1,
+			[]byte("\x08\x01")).section(2, b)
 		msgs, info, err := openBytes(t, r.b, storage.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := &pb.ChunkBody{}
-		if damaged(info) || codes(info)["time"] || proto.Unmarshal(b, want) != nil || len(want.ProtoReflect().GetUnknown()) > 0 {
+		if damaged(info) || codes(info)["time"] || proto.Unmarshal(b, want) != nil ||
+			len(want.ProtoReflect().GetUnknown()) > 0 {
 			return
 		}
 		if len(msgs) != len(want.Messages) {
 			t.Fatalf("%d messages, protobuf reads %d", len(msgs), len(want.Messages))
 		}
 		for i, m := range want.Messages {
-			if got := info.Topics[msgs[i].Topic].Name; got != m.GetChannelName() || uint64(msgs[i].LogTime) != m.GetTime() || string(msgs[i].Data) != string(m.Content) {
+			if got := info.Topics[msgs[i].Topic].Name; got != m.GetChannelName() || uint64(msgs[i].LogTime) != m.GetTime() ||
+				string(msgs[i].Data) != string(m.Content) {
 				t.Fatalf("message %d: %q at %d with %q, protobuf reads %v", i, got, msgs[i].LogTime, msgs[i].Data, m)
 			}
 		}
@@ -68,7 +73,8 @@ func FuzzBody(f *testing.F) {
 // FuzzDescriptor makes schemas of proto_desc bytes, and trees of the schemas.
 func FuzzDescriptor(f *testing.F) {
 	f.Add(testDesc())
-	f.Add(marshal(tree(marshal(testFile("a", "a", "b", "c")), tree(marshal(testFile("b", "b"))), tree(marshal(testFile("c", "c", "b"))))))
+	f.Add(marshal(tree(marshal(testFile("a", "a", "b", "c")), tree(marshal(testFile("b", "b"))),
+		tree(marshal(testFile("c", "c", "b"))))))
 	paths, _ := filepath.Glob("../../testdata/*.record")
 	for _, p := range paths {
 		b, err := os.ReadFile(p)

@@ -13,7 +13,8 @@ func testFile(name, pkg string, imports ...string) *descriptorpb.FileDescriptorP
 			Name: proto.String("String"),
 			Field: []*descriptorpb.FieldDescriptorProto{{
 				Name: proto.String("data"), Number: proto.Int32(1),
-				Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), Type: descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum(),
+				Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
+				Type:  descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum(),
 			}},
 		}},
 	}
@@ -21,7 +22,8 @@ func testFile(name, pkg string, imports ...string) *descriptorpb.FileDescriptorP
 
 // testSet is the FileDescriptorSet of "test.String".
 func testSet() []byte {
-	return marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{testFile("base.proto", "base"), testFile("test.proto", "test", "base.proto")}})
+	return marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{testFile("base.proto",
+		"base"), testFile("test.proto", "test", "base.proto")}})
 }
 
 func marshal(m proto.Message) []byte {

@@ -22,18 +22,21 @@ const (
 )
 
 func (s indexState) String() string {
-	return [...]string{"missing", "ok", "shifted: positions are ends of sections, as Apollo 3.5 to 5.0 wrote them", "wrong, not used"}[s]
+	return [...]string{"missing", "ok", "shifted: positions are ends of sections, as Apollo 3.5 to 5.0 wrote them",
+		"wrong, not used"}[s]
 }
 
 // readIndex reads the INDEX section between two offsets, which ends the
 // recording, and returns where to go on.
 func (s *scanner) readIndex(at, from, to int64, whole bool) (next int64, err error) {
 	f := s.f
-	if h := f.header; h.GetIsComplete() && whole && clamp(h.GetIndexPosition()) > to && clamp(h.GetSize()) <= f.size && s.follows(clamp(h.GetIndexPosition())) {
+	if h := f.header; h.GetIsComplete() && whole && clamp(h.GetIndexPosition()) > to && clamp(h.GetSize()) <= f.size &&
+		s.follows(clamp(h.GetIndexPosition())) {
 		// The header knows of another one, further on: bagconv was killed, or another
 		// writer has written more than one.
 		s.from = at + 1
-		return to, f.warn("early-index", at, false, storage.Lost{}, "an index stands before the last section; Apollo's reader ends there")
+		return to, f.warn("early-index", at, false, storage.Lost{},
+			"an index stands before the last section; Apollo's reader ends there")
 	}
 	f.counts, f.indexAt, f.indexEnd = map[string]int64{}, at, to
 	check := indexCheck{s: s, ok: whole, shifted: whole}
@@ -67,7 +70,8 @@ func (s *scanner) readIndex(at, from, to int64, whole bool) (next int64, err err
 		}
 	}
 	if whole && to < f.size {
-		err = f.warn("stale-tail", to, false, storage.Lost{}, "%d bytes follow the index; they are not part of the recording", f.size-to)
+		err = f.warn("stale-tail", to, false, storage.Lost{}, "%d bytes follow the index; they are not part of the recording",
+			f.size-to)
 	}
 	return endOfSections, err
 }
@@ -166,8 +170,8 @@ func (c *indexCheck) channel(cache field, name string) error {
 	return c.describes(d)
 }
 
-// describes compares the type and descriptors of a channel in the index with those of its section. The section counts, but
-// for descriptors that cannot be read in it.
+// describes compares the type and descriptors of a channel in the index with those of its section. The section counts,
+// but for descriptors that cannot be read in it.
 func (c *indexCheck) describes(d declaration) error {
 	f, size := c.s.f, d.desc.to-d.desc.from
 	if size <= 0 || size > maxDesc {
@@ -189,7 +193,8 @@ func (c *indexCheck) describes(d declaration) error {
 		f.r.topics.complete(x.topic, s)
 		counts = "its descriptors are those of the index"
 	}
-	return f.warn("contested", x.from, false, storage.Lost{}, "the index describes channel %.80q otherwise than its section: %s", d.name, counts)
+	return f.warn("contested", x.from, false, storage.Lost{},
+		"the index describes channel %.80q otherwise than its section: %s", d.name, counts)
 }
 
 // isSet reports whether b is a FileDescriptorSet with files.

@@ -100,5 +100,6 @@ func codes(i *storage.Info) map[string]bool {
 
 // isOurs reports whether an error is of the kind that Open may return for a file.
 func isOurs(err error) bool {
-	return errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, storage.ErrUnsupported)
+	return errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) ||
+		errors.Is(err, storage.ErrUnsupported)
 }

@@ -25,9 +25,10 @@ func recordings(fsys storage.FS, dir string, names []string) (groups []storage.G
 		i, seen := at[stem]
 		if !seen {
 			i = -1
-			if _, err := fsys.Stat(filepath.Join(dir, stem)); errors.Is(err, fs.ErrNotExist) && slices.ContainsFunc(names, func(n string) bool {
-				return segmentStem(n) == stem && sniffPath(fsys, filepath.Join(dir, n))
-			}) {
+			if _, err := fsys.Stat(filepath.Join(dir, stem)); errors.Is(err, fs.ErrNotExist) && slices.ContainsFunc(names,
+				func(n string) bool {
+					return segmentStem(n) == stem && sniffPath(fsys, filepath.Join(dir, n))
+				}) {
 				i = len(groups)
 				groups = append(groups, storage.Group{Name: stem})
 			}
@@ -58,5 +59,6 @@ func identify(_ string, head []byte) (what, hint string) {
 	if size := binary.LittleEndian.Uint64(head[8:]); size == 0 || size > 2048 {
 		return "", ""
 	}
-	return "a Cyber record whose first section, the header, cannot be read", "the copy may be damaged at its very beginning"
+	return "a Cyber record whose first section, the header, cannot be read", "the copy may be damaged at its very " +
+		"beginning"
 }

@@ -100,7 +100,8 @@ func (s *descSet) measure(f *descFile, level int) error {
 		f.size += protowire.SizeTag(2) + protowire.SizeBytes(dep.size)
 		f.depth = max(f.depth, 1+dep.depth)
 		if f.size > maxTree {
-			return fmt.Errorf("the imports of %.200q are over %d MB when each is written out: %w", f.name, maxTree>>20, storage.ErrUnsupported)
+			return fmt.Errorf("the imports of %.200q are over %d MB when each is written out: %w", f.name, maxTree>>20,
+				storage.ErrUnsupported)
 		}
 		if f.depth > maxDepth {
 			return fmt.Errorf("files import each other %d deep: %w", f.depth, storage.ErrUnsupported)

@@ -218,7 +218,8 @@ func (s *outSegment) putChunk(k *outChunk) error {
 		return err
 	}
 	skip, head := k.close()
-	s.entries = append(s.entries, outEntry{pos: s.pos, channel: -1, body: s.pos + head, count: k.count, begin: k.begin, end: k.end, raw: k.raw})
+	s.entries = append(s.entries, outEntry{pos: s.pos, channel: -1, body: s.pos + head, count: k.count, begin: k.begin,
+		end: k.end, raw: k.raw})
 	for _, b := range k.blocks {
 		if err := s.put(b[skip:]); err != nil {
 			return err

@@ -10,9 +10,11 @@ import (
 
 // FuzzQuery asks any bytes for anything.
 func FuzzQuery(f *testing.F) {
-	f.Add(newRecord(nil).channel("/a", "test.String", testDesc()).channel("/b", "", nil).chunk(three...).chunk(three[1]).b, int64(0), int64(0), int64(1), int64(2), false)
+	f.Add(newRecord(nil).channel("/a", "test.String", testDesc()).channel("/b", "", nil).chunk(three...).chunk(three[1]).b,
+		int64(0), int64(0), int64(1), int64(2), false)
 	f.Add(tiny(f)[:6000], int64(0), int64(1)<<62, int64(0), int64(0), true)
-	f.Add(newRecord(nil).channel("/a", "test.String", nil).channel("/a", "other", nil).chunk(three...).section(1, []byte("\x08\x01\x10\x05")).section(2, body(three...)).b, int64(0), int64(0), int64(0), int64(0), true)
+	f.Add(newRecord(nil).channel("/a", "test.String", nil).channel("/a", "other", nil).chunk(three...).section(1,
+		[]byte("\x08\x01\x10\x05")).section(2, body(three...)).b, int64(0), int64(0), int64(0), int64(0), true)
 	f.Fuzz(func(t *testing.T, b []byte, start, end, skip, limit int64, reverse bool) {
 		if len(b) > maxFuzz {
 			return
@@ -50,7 +52,8 @@ func TestQueryWithoutIndex(t *testing.T) {
 // that its messages do not have ends a query with an error, not with another order.
 func TestQueryHeaderLies(t *testing.T) {
 	path := t.TempDir() + "/x.record"
-	c := storagetest.Config{Format: Format, Encoding: encoding, Type: "test.String", Schema: storage.Schema{Encoding: encoding, Data: testSet()}}
+	c := storagetest.Config{Format: Format, Encoding: encoding, Type: "test.String",
+		Schema: storage.Schema{Encoding: encoding, Data: testSet()}}
 	rec := c.Generate(1, storagetest.Spec{Topics: 1, Messages: 100, MaxSize: 100, Step: 1000})
 	if err := storagetest.WriteAll(Format, path, storage.WriteOptions{NoSync: true}, rec); err != nil {
 		t.Fatal(err)

@@ -94,7 +94,8 @@ func (r *reader) unreadable(path string, err error) {
 		lost.Bytes = st.Size()
 	}
 	base := filepath.Base(path)
-	message := fmt.Sprintf("%s: this segment cannot be read: %s", base, strings.TrimPrefix(err.Error(), path+": "+formatName+": "))
+	message := fmt.Sprintf("%s: this segment cannot be read: %s", base, strings.TrimPrefix(err.Error(),
+		path+": "+formatName+": "))
 	r.warnings.Add(path, storage.Warning{Code: "part", Message: message, Offset: -1, Damage: true}, lost)
 	if n, ok := segmentNumber(base); ok {
 		r.unread = append(r.unread, n)
@@ -127,7 +128,8 @@ func choose(fsys storage.FS, path string, paths []string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(stems))
 	switch len(names) {
 	case 0:
-		return nil, &storage.Error{Format: formatName, Path: path, Offset: -1, What: "a folder without records", Err: storage.ErrUnknownFormat}
+		return nil, &storage.Error{Format: formatName, Path: path, Offset: -1, What: "a folder without records",
+			Err: storage.ErrUnknownFormat}
 	case 1:
 		return stems[names[0]], nil
 	}
@@ -206,7 +208,8 @@ func (r *reader) newInfo() *storage.Info {
 	if h := r.files[0].header; h != nil {
 		info.Version = fmt.Sprintf("%d.%d", h.GetMajorVersion(), h.GetMinorVersion())
 		for key, v := range map[string]string{
-			metaMapName: h.GetMapInfo().GetName(), metaMapVersion: h.GetMapInfo().GetVersion(), metaVehicleName: h.GetVehicleInfo().GetName(),
+			metaMapName: h.GetMapInfo().GetName(), metaMapVersion: h.GetMapInfo().GetVersion(),
+			metaVehicleName: h.GetVehicleInfo().GetName(),
 		} {
 			if v != "" {
 				info.Metadata[key] = v

@@ -28,7 +28,8 @@ func TestOddFiles(t *testing.T) {
 	short := start()
 	short.section(1, chunkHeader(three...)).claim(2, 20, body(three...)).chunk(later...)
 	odd := start()
-	odd.section(1, chunkHeader(three[0])).section(2, []byte("\x0a\x13\x1a\x03one\x20\x05\x10\x09\x0a\x02/x\x10\x0a\x0a\x02/a"))
+	odd.section(1, chunkHeader(three[0])).section(2,
+		[]byte("\x0a\x13\x1a\x03one\x20\x05\x10\x09\x0a\x02/x\x10\x0a\x0a\x02/a"))
 	cases := map[string]struct {
 		r     *record
 		texts string // the contents in the order of reading
@@ -36,36 +37,54 @@ func TestOddFiles(t *testing.T) {
 		loses bool
 		topic int
 	}{
-		"plain":                  {start().chunk(three...).chunk(later...), "one two three four five", "", false, 2},
-		"no chunk":               {start(), "", "", false, 2},
-		"nothing":                {newRecord(nil), "", "", false, 0},
-		"empty chunk":            {start().section(1, nil).section(2, nil).chunk(three...), "one two three", "empty-chunk", false, 2},
-		"empty body with count":  {start().section(1, chunkHeader(three...)).section(2, nil).chunk(later...), "four five", "empty-chunk", true, 2},
-		"header without chunk":   {start().section(1, chunkHeader(three...)).chunk(later...), "four five", "bad-section", true, 2},
-		"chunk without header":   {start().section(2, body(three...)).chunk(later...), "one two three four five", "", false, 2},
-		"zero tail":              {start().chunk(three...).bytes(make([]byte, 5000)...), "one two three", "zero-tail", true, 2},
-		"zeros between":          {start().chunk(three...).bytes(make([]byte, 5000)...).chunk(later...), "one two three four five", "bad-section", true, 2},
-		"junk between":           {start().chunk(three...).bytes([]byte(strings.Repeat("junk", 99))...).chunk(later...), "one two three four five", "bad-section", true, 2},
+		"plain":    {start().chunk(three...).chunk(later...), "one two three four five", "", false, 2},
+		"no chunk": {start(), "", "", false, 2},
+		"nothing":  {newRecord(nil), "", "", false, 0},
+		"empty chunk": {start().section(1, nil).section(2, nil).chunk(three...), "one two three", "empty-chunk",
+			false, 2},
+		"empty body with count": {start().section(1, chunkHeader(three...)).section(2, nil).chunk(later...), "four five",
+			"empty-chunk", true, 2},
+		"header without chunk": {start().section(1, chunkHeader(three...)).chunk(later...), "four five", "bad-section",
+			true, 2},
+		"chunk without header": {start().section(2, body(three...)).chunk(later...), "one two three four five", "", false,
+			2},
+		"zero tail": {start().chunk(three...).bytes(make([]byte, 5000)...), "one two three", "zero-tail", true,
+			2},
+		"zeros between": {start().chunk(three...).bytes(make([]byte, 5000)...).chunk(later...),
+			"one two three four five", "bad-section", true, 2},
+		"junk between": {start().chunk(three...).bytes([]byte(strings.Repeat("junk", 99))...).chunk(later...),
+			"one two three four five", "bad-section", true, 2},
 		"a size that is too big": {swallowed, "one two three four five", "bad-section", true, 2},
-		"a size over the end":    {start().section(1, chunkHeader(three...)).claim(2, 1<<40, body(three...)).chunk(later...), "one two three four five", "bad-section", true, 2},
-		"a size that is small":   {short, "one two three four five", "bad-section", true, 2},
-		"a negative size":        {start().section(1, chunkHeader(three...)).claim(2, -5, body(three...)).chunk(later...), "four five", "bad-section", true, 2},
-		"an unknown section":     {start().section(9, []byte("?")).chunk(three...), "one two three", "bad-section", true, 2},
-		"undeclared":             {newRecord(nil).channel("/a", "test.String", testDesc()).chunk(three...), "one two three", "undeclared-channel", false, 2},
-		"no descriptors":         {newRecord(nil).channel("/a", "test.String", nil).chunk(three[0]), "one", "no-descriptor", false, 1},
-		"declared again":         {start().chunk(three...).channel("/a", "test.Other", testDesc()).chunk(later...), "one two three four five", "redeclared", false, 3},
-		"declared twice alike":   {start().chunk(three...).channel("/a", "test.String", testDesc()).chunk(later...), "one two three four five", "", false, 2},
-		"fields in odd order":    {odd, "one", "", false, 2},
-		"late channel":           {newRecord(nil).chunk(three...).channel("/a", "test.String", testDesc()).channel("/b", "test.String", testDesc()), "one two three", "", false, 2},
-		"out of order":           {start().chunk(later...).chunk(three...), "four five one two three", "overlap", false, 2},
-		"time over int64":        {start().chunk(msg{"/a", 1, "one"}, msg{"/a", 1<<64 - 1, "before 1970"}), "one before 1970", "", false, 2},
+		"a size over the end": {start().section(1, chunkHeader(three...)).claim(2, 1<<40, body(three...)).chunk(later...),
+			"one two three four five", "bad-section", true, 2},
+		"a size that is small": {short, "one two three four five", "bad-section", true, 2},
+		"a negative size": {start().section(1, chunkHeader(three...)).claim(2, -5, body(three...)).chunk(later...),
+			"four five", "bad-section", true, 2},
+		"an unknown section": {start().section(9, []byte("?")).chunk(three...), "one two three", "bad-section", true, 2},
+		"undeclared": {newRecord(nil).channel("/a", "test.String", testDesc()).chunk(three...), "one two three",
+			"undeclared-channel", false, 2},
+		"no descriptors": {newRecord(nil).channel("/a", "test.String", nil).chunk(three[0]), "one", "no-descriptor",
+			false, 1},
+		"declared again": {start().chunk(three...).channel("/a", "test.Other", testDesc()).chunk(later...),
+			"one two three four five", "redeclared", false, 3},
+		"declared twice alike": {start().chunk(three...).channel("/a", "test.String", testDesc()).chunk(later...),
+			"one two three four five", "", false, 2},
+		"fields in odd order": {odd, "one", "", false, 2},
+		"late channel": {newRecord(nil).chunk(three...).channel("/a", "test.String", testDesc()).channel("/b",
+			"test.String", testDesc()), "one two three", "", false, 2},
+		"out of order": {start().chunk(later...).chunk(three...), "four five one two three", "overlap", false, 2},
+		"time over int64": {start().chunk(msg{"/a", 1, "one"}, msg{"/a", 1<<64 - 1, "before 1970"}), "one before 1970", "",
+			false, 2},
 		"compress flag": {newRecord(&pb.Header{MajorVersion: proto.Uint32(1), Compress: pb.CompressType_COMPRESS_LZ4.Enum()}).
 			channel("/a", "test.String", testDesc()).chunk(three[0]), "one", "compress-flag", false, 1},
 		"damage within a chunk": {start().section(1, chunkHeader(append(three, later...)...)).
-			section(2, append(append(body(three...), "\xff\xffdamage"...), body(later...)...)), "one two three four five", "chunk-data", true, 2},
+			section(2, append(append(body(three...), "\xff\xffdamage"...), body(later...)...)), "one two three four five",
+			"chunk-data", true, 2},
 		"a message that is too long": {start().section(1, chunkHeader(append(three, later...)...)).
-			section(2, append(append(body(three...), "\x0a\x7f\x0a\x02/a"...), body(later...)...)), "one two three four five", "chunk-data", true, 2},
-		"index within": {start().chunk(three...).section(3, []byte("\x0a\x04\x08\x04\x10\x01")).bytes([]byte("old bytes")...), "one two three", "index-wrong stale-tail", false, 2},
+			section(2, append(append(body(three...), "\x0a\x7f\x0a\x02/a"...), body(later...)...)), "one two three four five",
+			"chunk-data", true, 2},
+		"index within": {start().chunk(three...).section(3, []byte("\x0a\x04\x08\x04\x10\x01")).bytes([]byte("old bytes")...),
+			"one two three", "index-wrong stale-tail", false, 2},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +113,8 @@ func TestOddFiles(t *testing.T) {
 				}
 			}
 			if damaged(info) != c.loses || len(info.Topics) != c.topic {
-				t.Errorf("damage %v, %d topics, want %v and %d; %v", damaged(info), len(info.Topics), c.loses, c.topic, info.Warnings)
+				t.Errorf("damage %v, %d topics, want %v and %d; %v", damaged(info), len(info.Topics), c.loses, c.topic,
+					info.Warnings)
 			}
 			_, _, err = openBytes(t, c.r.b, storage.ReadOptions{Strict: true})
 			if (err != nil) != c.loses || err != nil && !isOurs(err) {
@@ -120,7 +140,8 @@ func TestTruncated(t *testing.T) {
 	first := len(r.b)
 	var want []string
 	for i := range 4 {
-		m := []msg{{"/a", uint64(10 * i), fmt.Sprint("a", i)}, {"/b", uint64(10*i + 1), fmt.Sprint("b", i)}, {"/a", uint64(10*i + 2), strings.Repeat("x", 300)}}
+		m := []msg{{"/a", uint64(10 * i), fmt.Sprint("a", i)}, {"/b", uint64(10*i + 1), fmt.Sprint("b", i)},
+			{"/a", uint64(10*i + 2), strings.Repeat("x", 300)}}
 		r.chunk(m...)
 		for _, m := range m {
 			want = append(want, m.content)
@@ -198,7 +219,8 @@ func TestFlipped(t *testing.T) {
 func TestHostileLengths(t *testing.T) {
 	for _, typ := range []uint32{0, 1, 2, 3, 4, 5, 1 << 31} {
 		for _, size := range []int64{-1, 0, 1, 1 << 20, 1 << 30, 1 << 40, 1<<63 - 1, -1 << 63} {
-			r := newRecord(nil).channel("/a", "test.String", testDesc()).claim(typ, size, []byte("\x0a\x80\x80\x80\x80\x80\x80\x80\x80\x7f")).chunk(three[0])
+			r := newRecord(nil).channel("/a", "test.String", testDesc()).claim(typ, size,
+				[]byte("\x0a\x80\x80\x80\x80\x80\x80\x80\x80\x7f")).chunk(three[0])
 			msgs, _, err := openBytes(t, r.b, storage.ReadOptions{})
 			if err != nil {
 				t.Errorf("type %d, size %d: %v", typ, size, err)
@@ -213,7 +235,8 @@ func TestHostileLengths(t *testing.T) {
 // TestNoRecord refuses what is none.
 func TestNoRecord(t *testing.T) {
 	for name, b := range map[string]string{
-		"empty": "", "bag": "#ROSBAG V2.0\n" + strings.Repeat(" ", 5000), "lfs": "version https://git-lfs.github.com/spec/v1\n",
+		"empty": "", "bag": "#ROSBAG V2.0\n" + strings.Repeat(" ", 5000),
+		"lfs":   "version https://git-lfs.github.com/spec/v1\n",
 		"zeros": string(make([]byte, 5000)),
 	} {
 		if _, _, err := openBytes(t, []byte(b), storage.ReadOptions{}); !isOurs(err) {
@@ -223,7 +246,8 @@ func TestNoRecord(t *testing.T) {
 			t.Errorf("%s is taken for a record", name)
 		}
 	}
-	if _, err := openReader(context.Background(), filepath.Join(t.TempDir(), "none"), storage.ReadOptions{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := openReader(context.Background(), filepath.Join(t.TempDir(), "none"), storage.ReadOptions{}); !errors.Is(
+		err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	v2 := newRecord(&pb.Header{MajorVersion: proto.Uint32(2)})
@@ -269,7 +293,8 @@ func TestLargeChunk(t *testing.T) {
 // index ends a record of two channels and one chunk.
 func (r *record) index(t *testing.T, msgs []msg) {
 	t.Helper()
-	s := scanner{f: &file{r: &reader{fs: memFS{b: r.b}, topics: newTopics()}, file: memFile{b: r.b}, size: int64(len(r.b)), channels: map[string]*channel{}}}
+	s := scanner{f: &file{r: &reader{fs: memFS{b: r.b}, topics: newTopics()}, file: memFile{b: r.b}, size: int64(len(r.b)),
+		channels: map[string]*channel{}}}
 	s.w = s.f.window()
 	if err := s.run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -283,12 +308,15 @@ func (r *record) index(t *testing.T, msgs []msg) {
 		one := &pb.SingleIndex{Type: pb.SectionType(e.typ).Enum(), Position: proto.Uint64(uint64(e.at))}
 		switch pb.SectionType(e.typ) {
 		case pb.SectionType_SECTION_CHANNEL:
-			one.Cache = &pb.SingleIndex_ChannelCache{ChannelCache: &pb.ChannelCache{MessageNumber: proto.Uint64(count[e.name]), Name: &e.name}}
+			one.Cache = &pb.SingleIndex_ChannelCache{ChannelCache: &pb.ChannelCache{MessageNumber: proto.Uint64(count[e.name]),
+				Name: &e.name}}
 		case pb.SectionType_SECTION_CHUNK_HEADER:
 			one.Cache = &pb.SingleIndex_ChunkHeaderCache{ChunkHeaderCache: &pb.ChunkHeaderCache{
-				MessageNumber: proto.Uint64(uint64(e.count)), BeginTime: proto.Uint64(uint64(e.from)), EndTime: proto.Uint64(uint64(e.to))}}
+				MessageNumber: proto.Uint64(uint64(e.count)), BeginTime: proto.Uint64(uint64(e.from)),
+				EndTime: proto.Uint64(uint64(e.to))}}
 		default:
-			one.Cache = &pb.SingleIndex_ChunkBodyCache{ChunkBodyCache: &pb.ChunkBodyCache{MessageNumber: proto.Uint64(uint64(e.count))}}
+			one.Cache = &pb.SingleIndex_ChunkBodyCache{ChunkBodyCache: &pb.ChunkBodyCache{
+				MessageNumber: proto.Uint64(uint64(e.count))}}
 		}
 		x.Indexes = append(x.Indexes, one)
 	}

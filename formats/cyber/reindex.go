@@ -41,7 +41,8 @@ func reindex(ctx context.Context, path string, o storage.ReindexOptions) (change
 }
 
 // reindexFile writes the index of one file; nil if it is right.
-func reindexFile(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) (_ *storage.IndexChange, err error) {
+func reindexFile(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) (_ *storage.IndexChange,
+	err error) {
 	h, err := fsys.Open(path)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,8 @@ func reindexFile(ctx context.Context, fsys storage.FS, path string, o storage.Re
 	defer func() { err = errors.Join(err, h.Close()) }()
 	x := &reindexer{}
 	x.file, err = inplace.Open(ctx, path, inplace.Options{
-		Format: formatName, Read: openReader, Hint: copyHint, Ownerless: []string{codeUndeclared}, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
+		Format: formatName, Read: openReader, Hint: copyHint, Ownerless: []string{codeUndeclared}, FS: fsys, NoSync: o.NoSync,
+		DryRun: o.DryRun,
 	})
 	if err != nil {
 		return nil, err
@@ -132,7 +134,8 @@ func (x *reindexer) right() bool {
 	}
 	x.count()
 	s := &x.out
-	return clamp(h.GetMessageNumber()) == s.total && (s.total == 0 || int64(h.GetBeginTime()) == s.begin && int64(h.GetEndTime()) == s.end)
+	return clamp(h.GetMessageNumber()) == s.total && (s.total == 0 || int64(h.GetBeginTime()) == s.begin &&
+		int64(h.GetEndTime()) == s.end)
 }
 
 // count counts chunks and messages.
@@ -285,7 +288,8 @@ func (x *reindexer) enter() error {
 			if c.count != head.count {
 				return x.refuse("the chunk at byte %d counts %d messages; %d can be read", head.at, head.count, c.count)
 			}
-			s.entries = append(s.entries, outEntry{pos: head.at, channel: -1, body: e.at, count: head.count, begin: head.from, end: head.to, raw: c.raw})
+			s.entries = append(s.entries, outEntry{pos: head.at, channel: -1, body: e.at, count: head.count, begin: head.from,
+				end: head.to, raw: c.raw})
 		}
 	}
 	s.written = len(s.channels)
@@ -359,7 +363,8 @@ func (x *reindexer) change() *storage.IndexChange {
 	f := x.f
 	c := &storage.IndexChange{Path: f.path, Offset: x.end, Written: int64(len(x.index)), What: "counts of the header"}
 	if x.index != nil {
-		c.What = "index of " + inplace.Counted(int64(len(x.out.channels)), "channel") + " and " + inplace.Counted(x.out.chunks, "chunk") + ", and counts of the header"
+		c.What = "index of " + inplace.Counted(int64(len(x.out.channels)), "channel") + " and " +
+			inplace.Counted(x.out.chunks, "chunk") + ", and counts of the header"
 	} else {
 		c.Offset = x.patches[len(x.patches)-1].Off
 	}

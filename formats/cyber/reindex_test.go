@@ -18,13 +18,15 @@ import (
 // unindexed is a record whose recorder has not ended.
 func unindexed() *record {
 	r := newRecord(&pb.Header{
-		MajorVersion: proto.Uint32(1), MinorVersion: proto.Uint32(0), IndexPosition: proto.Uint64(0), MessageNumber: proto.Uint64(0),
-		IsComplete: proto.Bool(false), VehicleInfo: &pb.VehicleInfo{Name: proto.String("car")},
+		MajorVersion: proto.Uint32(1), MinorVersion: proto.Uint32(0), IndexPosition: proto.Uint64(0),
+		MessageNumber: proto.Uint64(0),
+		IsComplete:    proto.Bool(false), VehicleInfo: &pb.VehicleInfo{Name: proto.String("car")},
 	})
 	r.channel("/a", "test.String", testDesc()).channel("/b", "test.String", nil)
 	long := strings.Repeat("long ", 60)
 	for i := range uint64(3) {
-		r.chunk(msg{"/a", 100*i + 1, long}, msg{"/b", 100*i + 20, "two"}, msg{"/a", 100*i + 30, "three"}, msg{"/b", 100*i + 31, long})
+		r.chunk(msg{"/a", 100*i + 1, long}, msg{"/b", 100*i + 20, "two"}, msg{"/a", 100*i + 30, "three"},
+			msg{"/b", 100*i + 31, long})
 	}
 	return r
 }
@@ -96,20 +98,26 @@ func TestReindexOdd(t *testing.T) {
 		"header of a chunk":  {unindexed().section(1, chunkHeader(three...)), 1, "", ""},
 		"declared twice":     {unindexed().channel("/a", "test.String", testDesc()), 1, "", ""},
 		"declared anew":      {unindexed().channel("/a", "test.Other", testDesc()).chunk(three...), 1, "", ""},
-		"junk between":       {unindexed().bytes([]byte(strings.Repeat("junk", 99))...).chunk(three...), 0, "it is damaged", ""},
-		"body alone":         {newRecord(nil).channel("/a", "test.String", testDesc()).section(2, body(three[0])), 0, "has no header", ""},
-		"wrong count":        {newRecord(nil).channel("/a", "test.String", testDesc()).section(1, chunkHeader(three...)).section(2, body(three[0])), 0, "counts 3 messages; 1 can be read", ""},
-		"only in the index": {newRecord(nil).chunk(msg{"/a", 1, "one"}).section(3, marshal(&pb.Index{Indexes: []*pb.SingleIndex{{
-			Type: pb.SectionType_SECTION_CHANNEL.Enum(), Position: proto.Uint64(1),
-			Cache: &pb.SingleIndex_ChannelCache{ChannelCache: &pb.ChannelCache{Name: proto.String("/a"), MessageType: proto.String("t"), MessageNumber: proto.Uint64(1)}},
-		}}})), 0, "only its index declares", ""},
+		"junk between": {unindexed().bytes([]byte(strings.Repeat("junk", 99))...).chunk(three...), 0, "it is damaged",
+			""},
+		"body alone": {newRecord(nil).channel("/a", "test.String", testDesc()).section(2, body(three[0])), 0,
+			"has no header", ""},
+		"wrong count": {newRecord(nil).channel("/a", "test.String", testDesc()).section(1, chunkHeader(three...)).section(2,
+			body(three[0])), 0, "counts 3 messages; 1 can be read", ""},
+		"only in the index": {newRecord(nil).chunk(msg{"/a", 1, "one"}).section(3,
+			marshal(&pb.Index{Indexes: []*pb.SingleIndex{{
+				Type: pb.SectionType_SECTION_CHANNEL.Enum(), Position: proto.Uint64(1),
+				Cache: &pb.SingleIndex_ChannelCache{ChannelCache: &pb.ChannelCache{Name: proto.String("/a"),
+					MessageType: proto.String("t"), MessageNumber: proto.Uint64(1)}},
+			}}})), 0, "only its index declares", ""},
 	} {
 		before, _, err := openBytes(t, c.r.b, storage.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		b, changes, err := reindexed(t, c.r.b)
-		if (err != nil) != (c.refused != "") || err != nil && !strings.Contains(err.Error(), c.refused) || len(changes) != c.changes {
+		if (err != nil) != (c.refused != "") || err != nil && !strings.Contains(err.Error(), c.refused) ||
+			len(changes) != c.changes {
 			t.Errorf("%s: %v, %+v", name, err, changes)
 			continue
 		}
@@ -143,7 +151,8 @@ func TestReindexHeader(t *testing.T) {
 	old := bytes.Clone(unindexed().b[:headerEnd])
 	torn := append(old, b[headerEnd:]...) // killed before the header was written
 	after, changes, err := reindexed(t, torn)
-	if err != nil || len(changes) != 1 || changes[0].Written != 0 || changes[0].Overwritten >= headerEnd || !bytes.Equal(after, b) {
+	if err != nil || len(changes) != 1 || changes[0].Written != 0 || changes[0].Overwritten >= headerEnd ||
+		!bytes.Equal(after, b) {
 		t.Errorf("%v, %+v", err, changes)
 	}
 }
@@ -156,14 +165,15 @@ func TestReindexOwnerless(t *testing.T) {
 	} {
 		b, changes, err := reindexed(t, r.b)
 		var e *storage.Error
-		if !errors.Is(err, storage.ErrUnsupported) || !errors.As(err, &e) || e.Hint != copyHint || len(changes) > 0 || !bytes.Equal(b, r.b) {
+		if !errors.Is(err, storage.ErrUnsupported) || !errors.As(err, &e) || e.Hint != copyHint || len(changes) > 0 ||
+			!bytes.Equal(b, r.b) {
 			t.Errorf("%s: %v, %+v, changed %v", name, err, changes, !bytes.Equal(b, r.b))
 		}
 	}
 }
 
-// TestContested: where the index describes a channel otherwise than its section, nothing is changed in place. Descriptors
-// that cannot be read in the section are those of the index.
+// TestContested: where the index describes a channel otherwise than its section, nothing is changed in place.
+// Descriptors that cannot be read in the section are those of the index.
 func TestContested(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.record")
 	write := func(b []byte) {
@@ -193,11 +203,13 @@ func TestContested(t *testing.T) {
 		if len(info.Topics) != 2 || !isSet(info.Topics[0].Schema.Data) {
 			t.Errorf("byte %d: %v, or topic /a has no descriptors", at, info.Topics)
 		}
-		if w, err := appendTo(t.Context(), path, storage.WriteOptions{NoSync: true, Append: true}); !errors.Is(err, storage.ErrCorrupt) {
+		if w, err := appendTo(t.Context(), path, storage.WriteOptions{NoSync: true, Append: true}); !errors.Is(err,
+			storage.ErrCorrupt) {
 			t.Errorf("byte %d: something may be added to it: %v, %v", at, w, err)
 		}
 		write(b[:len(b)-3]) // the index is not whole
-		if _, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); !errors.Is(err, storage.ErrUnsupported) {
+		if _, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); !errors.Is(err,
+			storage.ErrUnsupported) {
 			t.Errorf("byte %d: it gets an index: %v", at, err)
 		}
 		if now, _ := os.ReadFile(path); !bytes.Equal(now, b[:len(b)-3]) {
@@ -237,7 +249,8 @@ func TestContestedFile(t *testing.T) {
 		if tried++; !has("contested") {
 			t.Errorf("byte %d: %v", at, info.Warnings)
 		}
-		if w, err := appendTo(t.Context(), path, storage.WriteOptions{NoSync: true, Append: true}); !errors.Is(err, storage.ErrCorrupt) {
+		if w, err := appendTo(t.Context(), path, storage.WriteOptions{NoSync: true, Append: true}); !errors.Is(err,
+			storage.ErrCorrupt) {
 			t.Errorf("byte %d: something may be added to it: %v, %v", at, w, err)
 		}
 	}

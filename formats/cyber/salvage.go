@@ -112,7 +112,8 @@ func (s *scanner) lost(at int64) (next int64, err error) {
 		f.endsAt(at, "truncated", 0, "the last %d bytes of the file are not a section", next-at)
 		return next, nil
 	}
-	return next, f.warn("bad-section", at, true, storage.Lost{Bytes: max(0, next-at), Uncounted: true}, "there is no section here; the next one begins at byte %d", next)
+	return next, f.warn("bad-section", at, true, storage.Lost{Bytes: max(0, next-at), Uncounted: true},
+		"there is no section here; the next one begins at byte %d", next)
 }
 
 // newer reports whether a section was not read yet.

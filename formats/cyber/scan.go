@@ -58,7 +58,8 @@ const maxChunkHeader = 1 << 10
 func (s *scanner) run(ctx context.Context) error {
 	f := s.f
 	s.from = min(headerEnd, f.size)
-	if b, err := s.w.peek(s.from, sectionHead); err == nil && f.header == nil && (len(b) < sectionHead || !plausibleSection(parseSection(b))) {
+	if b, err := s.w.peek(s.from, sectionHead); err == nil && f.header == nil && (len(b) < sectionHead ||
+		!plausibleSection(parseSection(b))) {
 		if s.from, err = s.find(0); err != nil { // the header was moved, or is not there
 			return err
 		}
@@ -87,7 +88,8 @@ func (s *scanner) run(ctx context.Context) error {
 		at = next
 	}
 	if c := s.pending; c != nil {
-		f.endsAt(c.head, "truncated", 0, "the file ends before the chunk of %d messages that its last section announces", c.count)
+		f.endsAt(c.head, "truncated", 0, "the file ends before the chunk of %d messages that its last section announces",
+			c.count)
 		f.tail.at = min(f.tail.at, c.head)
 	}
 	return s.orphan()
@@ -204,7 +206,8 @@ func (s *scanner) body(at, from, size int64) (next int64, err error) {
 		}
 		switch {
 		case end >= 0 && end != next && end < f.size:
-			if err := f.warn("bad-section", at, true, storage.Lost{Uncounted: !c.bounded}, "a chunk states %d bytes, but it ends after %d", size, end-from); err != nil {
+			if err := f.warn("bad-section", at, true, storage.Lost{Uncounted: !c.bounded},
+				"a chunk states %d bytes, but it ends after %d", size, end-from); err != nil {
 				return 0, err
 			}
 			next, c.size = end, end-from
@@ -231,9 +234,11 @@ func (s *scanner) body(at, from, size int64) (next int64, err error) {
 func (s *scanner) add(c *chunk, body, end int64) {
 	s.f.chunks = append(s.f.chunks, c)
 	if c.head != body {
-		s.entries = append(s.entries, entry{typ: uint32(pb.SectionType_SECTION_CHUNK_HEADER), at: c.head, end: body, count: c.count, from: c.begin, to: c.end})
+		s.entries = append(s.entries, entry{typ: uint32(pb.SectionType_SECTION_CHUNK_HEADER), at: c.head, end: body,
+			count: c.count, from: c.begin, to: c.end})
 	}
-	s.entries = append(s.entries, entry{typ: uint32(pb.SectionType_SECTION_CHUNK_BODY), at: body, end: end, count: c.count})
+	s.entries = append(s.entries, entry{typ: uint32(pb.SectionType_SECTION_CHUNK_BODY), at: body, end: end,
+		count: c.count})
 }
 
 // orphan reports that a CHUNK_HEADER has no body.
@@ -249,7 +254,8 @@ func (s *scanner) orphan() error {
 	case c.count == 0:
 		return s.f.warn("empty-chunk", c.head, false, storage.Lost{}, "a chunk header without its chunk")
 	}
-	return s.f.warn("bad-section", c.head, true, storage.Lost{Blocks: 1, Messages: c.count}, "the chunk of %d messages that its header announces is missing", c.count)
+	return s.f.warn("bad-section", c.head, true, storage.Lost{Blocks: 1, Messages: c.count},
+		"the chunk of %d messages that its header announces is missing", c.count)
 }
 
 // follows reports whether there may be a section at an offset, or the file ends.

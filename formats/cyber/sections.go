@@ -59,7 +59,8 @@ func (f *file) partSection() storage.Section {
 // listSections goes over the file again as opening it does.
 func (f *file) listSections(ctx context.Context, add func(storage.Section) error) error {
 	l := &reader{ctx: ctx, path: f.r.path, fs: f.r.fs, topics: newTopics()}
-	again := &file{r: l, path: f.path, file: f.file, size: f.size, header: f.header, channels: map[string]*channel{}, begin: math.MaxInt64, end: math.MinInt64}
+	again := &file{r: l, path: f.path, file: f.file, size: f.size, header: f.header, channels: map[string]*channel{},
+		begin: math.MaxInt64, end: math.MinInt64}
 	w, other := again.window(), again.window()
 	defer windows.Put(w)
 	defer windows.Put(other)

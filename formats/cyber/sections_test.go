@@ -57,7 +57,9 @@ func TestSectionsReferee(t *testing.T) {
 		t.Skip("BAGCONV_CYBER_PYTHON names no python with cyber_record")
 	}
 	paths := []string{"../../testdata/demo.record"}
-	for _, name := range []string{"daohu527-cyber_record-example.record.00000", "generated/multichunk-v10.record", "generated/sensor-v10.record", "generated/sensor-v60.record", "generated/overlap-v60.record", "generated/split-tf-v10.record"} {
+	for _, name := range []string{"daohu527-cyber_record-example.record.00000", "generated/multichunk-v10.record",
+		"generated/sensor-v10.record", "generated/sensor-v60.record", "generated/overlap-v60.record",
+		"generated/split-tf-v10.record"} {
 		paths = append(paths, samples.Glob(t, filepath.Join("cyber", name))...)
 	}
 	cmd := exec.Command(python, append([]string{"-c", walkSections}, paths...)...)
@@ -123,9 +125,11 @@ func checkSections(t *testing.T, path string, size int64) (records, broken int) 
 // TestSectionsDamage cuts a record at each byte, and damages each byte.
 func TestSectionsDamage(t *testing.T) {
 	dir := t.TempDir()
-	msgs := []msg{{"/a", 1_700_000_000_000_000_000, "one"}, {"/b", 1_700_000_000_100_000_000, "two"}, {"/a", 1_700_000_000_200_000_000, "three"}}
+	msgs := []msg{{"/a", 1_700_000_000_000_000_000, "one"}, {"/b", 1_700_000_000_100_000_000, "two"},
+		{"/a", 1_700_000_000_200_000_000, "three"}}
 	b := newRecord(nil).channel("/a", "test.String", nil).channel("/b", "test.String", nil).
-		section(1, chunkHeader(msgs...)).section(2, body(msgs...)).section(1, chunkHeader(msgs...)).section(2, body(msgs...)).b
+		section(1, chunkHeader(msgs...)).section(2, body(msgs...)).section(1, chunkHeader(msgs...)).section(2,
+		body(msgs...)).b
 	path := filepath.Join(dir, "x.record")
 	check := func(b []byte) (records, broken int) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {

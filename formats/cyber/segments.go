@@ -80,7 +80,8 @@ func (r *reader) checkSegments() error {
 	}
 	if last.ended() {
 		return last.report("missing-part", -1, true, storage.Lost{Uncounted: true},
-			fmt.Sprintf("segment %05d is missing: segment %05d has the size at which the recorder begins a new one", next, numbers[last]))
+			fmt.Sprintf("segment %05d is missing: segment %05d has the size at which the recorder begins a new one", next,
+				numbers[last]))
 	}
 	return nil
 }
@@ -119,9 +120,11 @@ func (r *reader) checkAlone(f *file, number int) error {
 	case name != "":
 		last, _ := segmentNumber(filepath.Base(parts[len(parts)-1]))
 		return f.report(storage.CodeOnePart, -1, false, storage.Lost{},
-			fmt.Sprintf("this is part %d of %d of one recording; to read all of it, name %s", number+1, max(last+1, len(parts)), name))
+			fmt.Sprintf("this is part %d of %d of one recording; to read all of it, name %s", number+1, max(last+1, len(parts)),
+				name))
 	case number > 0:
-		return f.report(storage.CodeOnePart, -1, false, storage.Lost{}, fmt.Sprintf("this is part %d of a recording; the other parts are not in its folder", number+1))
+		return f.report(storage.CodeOnePart, -1, false, storage.Lost{},
+			fmt.Sprintf("this is part %d of a recording; the other parts are not in its folder", number+1))
 	}
 	return nil
 }

@@ -14,7 +14,8 @@ import (
 // damage, and a record that is written again has the same bytes there.
 func TestDescriptorText(t *testing.T) {
 	for text, is := range map[string]bool{
-		"test....": true, "test": true, "a\x01b": false, "\xff\xfe": false, string(bytes.Repeat([]byte("x"), maxText+1)): false,
+		"test....": true, "test": true, "a\x01b": false, "\xff\xfe": false,
+		string(bytes.Repeat([]byte("x"), maxText+1)): false,
 	} {
 		in := filepath.Join(t.TempDir(), "in.record")
 		b := newRecord(nil).channel("/a", "test.String", []byte(text)).chunk(msg{"/a", 5, "one"}).b

@@ -69,10 +69,12 @@ func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 		return 0, w.refuse("a record has protobuf messages only", "topic %.80q: messages of encoding %q", t.Name, t.Encoding)
 	}
 	if t.Schema.Encoding != "" && t.Schema.Encoding != encoding {
-		return 0, w.refuse("a record has protobuf descriptors only", "topic %.80q: definition of kind %q", t.Name, t.Schema.Encoding)
+		return 0, w.refuse("a record has protobuf descriptors only", "topic %.80q: definition of kind %q", t.Name,
+			t.Schema.Encoding)
 	}
 	if !channelName(t.Name) || len(t.Type) > maxName {
-		return 0, w.refuse(fmt.Sprintf("names are UTF-8 of 1 to %d bytes", maxName), "topic %.80q: names of %d and %d bytes", t.Name, len(t.Name), len(t.Type))
+		return 0, w.refuse(fmt.Sprintf("names are UTF-8 of 1 to %d bytes", maxName), "topic %.80q: names of %d and %d bytes",
+			t.Name, len(t.Name), len(t.Type))
 	}
 	old, err := w.place.add.channel(&t)
 	if err != nil {
@@ -88,9 +90,11 @@ func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	size := int64(len(desc) + len(t.Name) + len(t.Type))
 	switch {
 	case w.names[t.Name]:
-		return 0, w.refuse("rename one of them, or leave it out", "a second topic %.80q: a channel has one type and one definition", t.Name)
+		return 0, w.refuse("rename one of them, or leave it out",
+			"a second topic %.80q: a channel has one type and one definition", t.Name)
 	case w.cached+size > maxSection:
-		return 0, w.refuse("write fewer topics into one recording", "descriptors of %d topics: an index of %d bytes", len(w.channels)+1, w.cached+size)
+		return 0, w.refuse("write fewer topics into one recording", "descriptors of %d topics: an index of %d bytes",
+			len(w.channels)+1, w.cached+size)
 	}
 	w.names[t.Name] = true
 	if old == nil {
@@ -205,7 +209,8 @@ func (w *writer) finish() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.broken == nil && w.appended != w.state.Handed {
-		return outError(w.place.path, fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.state.Handed, w.appended), nil, "")
+		return outError(w.place.path, fmt.Sprintf("internal error: %d chunks were handed out and %d came back",
+			w.state.Handed, w.appended), nil, "")
 	}
 	if err := w.enter(w.seg); err != nil {
 		return err

@@ -106,7 +106,8 @@ func walkFile(t *testing.T, path string) *walked {
 				break
 			}
 			if w.disused++; !slices.ContainsFunc(w.channels, func(old *pb.Channel) bool {
-				return old.GetName() == c.GetName() && old.GetMessageType() == c.GetMessageType() && bytes.Equal(old.GetProtoDesc(), c.GetProtoDesc())
+				return old.GetName() == c.GetName() && old.GetMessageType() == c.GetMessageType() && bytes.Equal(old.GetProtoDesc(),
+					c.GetProtoDesc())
 			}) {
 				t.Errorf("the section at %d is that of no channel: %s", at, c.GetName())
 			}
@@ -116,7 +117,10 @@ func walkFile(t *testing.T, path string) *walked {
 		at += 16 + len(p)
 	}
 	h := w.header
-	w.viewed = slices.DeleteFunc(w.viewed, func(m *pb.SingleMessage) bool { return m.GetTime() < h.GetBeginTime() || m.GetTime() > h.GetEndTime() })
+	w.viewed = slices.DeleteFunc(w.viewed, func(m *pb.SingleMessage) bool {
+		return m.GetTime() < h.GetBeginTime() ||
+			m.GetTime() > h.GetEndTime()
+	})
 	if h.GetSize() != uint64(len(b)) || !h.GetIsComplete() || h.GetMessageNumber() != uint64(len(w.messages)) ||
 		h.GetChunkNumber() != uint64(len(w.chunks)) || h.GetChannelNumber() != uint64(len(w.channels)) {
 		t.Errorf("header %v of %d bytes, %d messages, %d chunks", h, len(b), len(w.messages), len(w.chunks))
@@ -177,7 +181,8 @@ func TestViewer(t *testing.T) {
 			}
 			for i, m := range w.viewed {
 				want := &rec.Messages[i]
-				if m.GetTime() != uint64(want.LogTime) || !bytes.Equal(m.Content, want.Data) || m.GetChannelName() != rec.Topics[want.Topic].Name {
+				if m.GetTime() != uint64(want.LogTime) || !bytes.Equal(m.Content, want.Data) ||
+					m.GetChannelName() != rec.Topics[want.Topic].Name {
 					t.Fatalf("message %d differs", i)
 				}
 			}
@@ -199,7 +204,8 @@ func TestHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := walkFile(t, path).header
-	if h.GetMajorVersion() != 1 || h.GetChunkRawSize() != 16<<20 || h.GetChunkInterval() != 20e9 || h.SegmentInterval == nil || h.Compress == nil || h.MinorVersion == nil {
+	if h.GetMajorVersion() != 1 || h.GetChunkRawSize() != 16<<20 || h.GetChunkInterval() != 20e9 ||
+		h.SegmentInterval == nil || h.Compress == nil || h.MinorVersion == nil {
 		t.Errorf("%v", h)
 	}
 	r, err := openReader(context.Background(), path, storage.ReadOptions{})
@@ -220,7 +226,8 @@ func TestRefused(t *testing.T) {
 	topic := func(name, typ, enc string, schema []byte) storage.Topic {
 		return storage.Topic{Name: name, Type: typ, Encoding: enc, Schema: storage.Schema{Encoding: encoding, Data: schema}}
 	}
-	other := marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{testFile("other.proto", "test")}})
+	other := marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{testFile("other.proto",
+		"test")}})
 	for name, topics := range map[string][]storage.Topic{
 		"encoding":    {topic("/a", "test.String", "cdr", set)},
 		"two types":   {topic("/a", "test.String", encoding, set), topic("/a", "base.String", encoding, set)},
@@ -259,10 +266,12 @@ func TestRefused(t *testing.T) {
 		r.Close()
 	}
 	for name, o := range map[string]storage.WriteOptions{
-		"compression": {Compression: "lz4"}, "profile": {Profile: "humble"}, "names": {SegmentNames: "odd"}, "chunk": {ChunkSize: -1},
-		"size": {SegmentSize: -1}, "duration": {SegmentDuration: -1}, "level": {Level: 1},
+		"compression": {Compression: "lz4"}, "profile": {Profile: "humble"}, "names": {SegmentNames: "odd"},
+		"chunk": {ChunkSize: -1},
+		"size":  {SegmentSize: -1}, "duration": {SegmentDuration: -1}, "level": {Level: 1},
 	} {
-		if _, err := createWriter(context.Background(), filepath.Join(t.TempDir(), "x"), o); !errors.Is(err, storage.ErrUnsupported) {
+		if _, err := createWriter(context.Background(), filepath.Join(t.TempDir(), "x"), o); !errors.Is(err,
+			storage.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

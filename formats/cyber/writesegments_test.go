@@ -56,7 +56,8 @@ func TestSegmentsFinish(t *testing.T) {
 func TestSegments(t *testing.T) {
 	rec := suite("").Generate(3, storagetest.Spec{Topics: 3, Messages: 300, MaxSize: 100, Step: 100_000_000})
 	for name, o := range map[string]storage.WriteOptions{
-		"size": {SegmentSize: 2000}, "time": {SegmentDuration: 5e9, SegmentNames: namesOld}, "both": {SegmentSize: 9000, SegmentDuration: 7e9, ChunkSize: 500},
+		"size": {SegmentSize: 2000}, "time": {SegmentDuration: 5e9, SegmentNames: namesOld},
+		"both": {SegmentSize: 9000, SegmentDuration: 7e9, ChunkSize: 500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -70,7 +71,8 @@ func TestSegments(t *testing.T) {
 			}
 			total := 0
 			for i, f := range files {
-				if !strings.HasPrefix(f, fmt.Sprintf("%s.%05d", stem, i)) || (len(f) > len(stem)+6) != (o.SegmentNames != namesOld) {
+				if !strings.HasPrefix(f, fmt.Sprintf("%s.%05d", stem, i)) ||
+					(len(f) > len(stem)+6) != (o.SegmentNames != namesOld) {
 					t.Errorf("segment %d is called %s", i, f)
 				}
 				w := walkFile(t, f)
@@ -83,7 +85,8 @@ func TestSegments(t *testing.T) {
 				for _, m := range w.messages {
 					raw += len(m.Content)
 				}
-				if o.SegmentSize > 0 && raw > int(o.SegmentSize) || o.SegmentDuration > 0 && h.GetEndTime()-h.GetBeginTime() > uint64(o.SegmentDuration) {
+				if o.SegmentSize > 0 && raw > int(o.SegmentSize) || o.SegmentDuration > 0 &&
+					h.GetEndTime()-h.GetBeginTime() > uint64(o.SegmentDuration) {
 					t.Errorf("segment %d of %d bytes and %d ns", i, raw, h.GetEndTime()-h.GetBeginTime())
 				}
 			}
@@ -136,7 +139,8 @@ func TestSegments(t *testing.T) {
 // TestSegmentTimes orders segments by their times, not by their names.
 func TestSegmentTimes(t *testing.T) {
 	dir := t.TempDir()
-	for name, at := range map[string]uint64{"x.record.00001": 10, "x.record.00000": 20, "x.record.00002.20261120174713": 15} {
+	for name, at := range map[string]uint64{"x.record.00001": 10, "x.record.00000": 20,
+		"x.record.00002.20261120174713": 15} {
 		r := newRecord(nil).channel("/a", "test.String", testDesc()).chunk(msg{"/a", at, fmt.Sprint(at)})
 		if err := os.WriteFile(filepath.Join(dir, name), r.b, 0o666); err != nil {
 			t.Fatal(err)
@@ -154,7 +158,8 @@ func TestSegmentTimes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "other.record"), newRecord(nil).b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openReader(context.Background(), dir, storage.ReadOptions{}); !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "other.record") {
+	if _, err := openReader(context.Background(), dir, storage.ReadOptions{}); !errors.Is(err, storage.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "other.record") {
 		t.Errorf("two recordings in a folder: %v", err)
 	}
 }
@@ -167,7 +172,8 @@ func TestSegmentFaults(t *testing.T) {
 	for n := int64(1); ; n++ {
 		dir := t.TempDir()
 		stem := filepath.Join(dir, "x.record")
-		if err := storagetest.WriteAll(Format, stem, storage.WriteOptions{SegmentDuration: 15e9, SegmentNames: namesOld}, rec); err != nil {
+		if err := storagetest.WriteAll(Format, stem, storage.WriteOptions{SegmentDuration: 15e9, SegmentNames: namesOld},
+			rec); err != nil {
 			t.Fatal(err)
 		}
 		before, _ := os.ReadDir(dir)

@@ -115,14 +115,17 @@ func (s *scanner) headline(sum *summary, why string, found, missing int64, count
 	lost := storage.Lost{Messages: missing}
 	switch {
 	case why != "" && sum != nil:
-		if err := r.src.WarnLost(lost, "summary", sum.end, missing > 0, "%s; all of the file is scanned%s", why, missingText(missing, found)); err != nil {
+		if err := r.src.WarnLost(lost, "summary", sum.end, missing > 0, "%s; all of the file is scanned%s", why,
+			missingText(missing, found)); err != nil {
 			return err
 		}
 	case why != "" && (sum == nil && why != "the file has no summary"):
-		if err := r.src.WarnLost(lost, "unclosed", -1, missing > 0, "%s; all of it is scanned%s%s", why, missingText(missing, found), s.unclosedText(counts)); err != nil {
+		if err := r.src.WarnLost(lost, "unclosed", -1, missing > 0, "%s; all of it is scanned%s%s", why,
+			missingText(missing, found), s.unclosedText(counts)); err != nil {
 			return err
 		}
-	case missing > 0 && len(s.notes) == 0 && len(s.damaged) == 0, s.stats != nil && (!counts || int64(s.stats.messages) < found):
+	case missing > 0 && len(s.notes) == 0 && len(s.damaged) == 0, s.stats != nil &&
+		(!counts || int64(s.stats.messages) < found):
 		damaged, err := s.dataDamaged()
 		if err != nil {
 			return err
@@ -130,21 +133,25 @@ func (s *scanner) headline(sum *summary, why string, found, missing int64, count
 		if !damaged {
 			lost = storage.Lost{} // it is the statistics that are wrong
 		}
-		if err := r.src.WarnLost(lost, "statistics", -1, damaged, "the statistics count %d messages; the file has %d", s.stats.messages, found); err != nil {
+		if err := r.src.WarnLost(lost, "statistics", -1, damaged, "the statistics count %d messages; the file has %d",
+			s.stats.messages, found); err != nil {
 			return err
 		}
 	case missing > 0:
-		if err := r.src.WarnLost(lost, "missing", -1, true, "%d of the %d messages that the statistics count cannot be read", missing, found+missing); err != nil {
+		if err := r.src.WarnLost(lost, "missing", -1, true, "%d of the %d messages that the statistics count cannot be read",
+			missing, found+missing); err != nil {
 			return err
 		}
 	}
 	if s.private > 0 {
-		if err := r.src.Warn("private", -1, false, "%d records with private or newer opcodes are skipped", s.private); err != nil {
+		if err := r.src.Warn("private", -1, false, "%d records with private or newer opcodes are skipped",
+			s.private); err != nil {
 			return err
 		}
 	}
 	if n := r.defs.ownerless(); n > 0 {
-		return r.src.WarnLost(storage.Lost{Messages: n}, codeNoChannel, -1, true, "%d messages belong to channels that the file does not define, and are not read", n)
+		return r.src.WarnLost(storage.Lost{Messages: n}, codeNoChannel, -1, true,
+			"%d messages belong to channels that the file does not define, and are not read", n)
 	}
 	return nil
 }
@@ -171,15 +178,19 @@ func (s *scanner) definitionWarnings() error {
 		c := &t.channel
 		var err error
 		if c.schema != 0 && t.schema == nil {
-			err = s.r.src.Warn("schema-missing", -1, false, "channel %d, topic %.200q, has schema %d, which the file does not define: its type is not known", c.id, t.Name, c.schema)
+			err = s.r.src.Warn("schema-missing", -1, false,
+				"channel %d, topic %.200q, has schema %d, which the file does not define: its type is not known", c.id, t.Name,
+				c.schema)
 		}
 		if err == nil && t.Name != c.topic {
-			err = s.r.src.Warn("utf8", -1, false, "the topic name %q of channel %d is not UTF-8; it is read as %q", c.topic, c.id, t.Name)
+			err = s.r.src.Warn("utf8", -1, false, "the topic name %q of channel %d is not UTF-8; it is read as %q", c.topic,
+				c.id, t.Name)
 		}
 		seen := map[string]bool{}
 		for _, p := range c.metadata {
 			if seen[p.key] && err == nil {
-				err = s.r.src.Warn("repeated-key", -1, false, "the metadata of channel %d, topic %.200q, has the key %.80q twice; the first is used", c.id, t.Name, p.key)
+				err = s.r.src.Warn("repeated-key", -1, false,
+					"the metadata of channel %d, topic %.200q, has the key %.80q twice; the first is used", c.id, t.Name, p.key)
 			}
 			seen[p.key] = true
 		}

@@ -21,14 +21,16 @@ func (r *reader) audit(s *summary) error {
 	for _, x := range s.attachments {
 		i := slices.IndexFunc(r.attachments, func(a placedAttachment) bool { return uint64(a.at) == x.offset })
 		if i < 0 || uint64(r.attachments[i].length) != x.length || r.attachments[i].attachment != x.attachment {
-			if err := r.src.Warn("attachment-index", int64(min(x.offset, uint64(r.src.Size))), false, "the index has another attachment here, %.80q", x.name); err != nil {
+			if err := r.src.Warn("attachment-index", int64(min(x.offset, uint64(r.src.Size))), false,
+				"the index has another attachment here, %.80q", x.name); err != nil {
 				return err
 			}
 		}
 	}
 	for _, x := range s.metadata {
 		if !slices.Contains(r.metadata, placed{int64(x.offset), int64(x.length)}) {
-			if err := r.src.Warn("metadata-index", int64(min(x.offset, uint64(r.src.Size))), false, "the index has another metadata record here, %.80q", x.name); err != nil {
+			if err := r.src.Warn("metadata-index", int64(min(x.offset, uint64(r.src.Size))), false,
+				"the index has another metadata record here, %.80q", x.name); err != nil {
 				return err
 			}
 		}
@@ -40,7 +42,8 @@ func (r *reader) audit(s *summary) error {
 func (r *reader) auditData(s *summary) error {
 	sum, want, err := r.dataSum(s)
 	if err == nil && want != 0 && sum != want {
-		err = r.src.Warn("data-crc", s.dataEnd, false, "the checksum of the data section differs: something before this byte was changed")
+		err = r.src.Warn("data-crc", s.dataEnd, false,
+			"the checksum of the data section differs: something before this byte was changed")
 	}
 	return err
 }
@@ -110,7 +113,8 @@ const codeNoChannel = "no-channel"
 func (r *reader) auditChannels(bl *block, b []byte) error {
 	for e := range messagesOf(b) {
 		if _, ok := r.defs.lookup(e.channel); !ok {
-			return r.src.Warn(codeNoChannel, bl.Offset, true, "messages of channel %d, which the file does not define, are not read", e.channel)
+			return r.src.Warn(codeNoChannel, bl.Offset, true,
+				"messages of channel %d, which the file does not define, are not read", e.channel)
 		}
 	}
 	return nil
@@ -137,7 +141,8 @@ func (r *reader) compareIndex(bl *block, found map[entry]int) error {
 			log, offset := m.entry(i)
 			e := entry{m.channel, log, offset}
 			if found[e] == 0 {
-				return fmt.Errorf("the record at byte %d has a message of channel %d, %d bytes into the chunk, that is not there: %w", at, m.channel, offset, storage.ErrCorrupt)
+				return fmt.Errorf("the record at byte %d has a message of channel %d, %d bytes into the chunk, that is not "+
+					"there: %w", at, m.channel, offset, storage.ErrCorrupt)
 			}
 			if found[e]--; found[e] == 0 {
 				delete(found, e)

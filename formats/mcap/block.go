@@ -208,7 +208,8 @@ func (w *walk) records(b []byte, at int64) {
 				w.damage.Add("nested-chunk", w.bl.Offset, int64(len(c.body)), "a chunk in a chunk in a chunk is not read")
 				continue
 			}
-			w.damage.Add("nested-chunk", w.bl.Offset, 0, "a chunk has another chunk in it, which the index does not know; its messages are read")
+			w.damage.Add("nested-chunk", w.bl.Offset, 0,
+				"a chunk has another chunk in it, which the index does not know; its messages are read")
 			var n chunk
 			if _ = n.parse(c.body, uint64(len(c.body))); n.head > 0 {
 				w.records(n.decode(nil, w.bl.Offset, &w.damage), place)
@@ -216,7 +217,8 @@ func (w *walk) records(b []byte, at int64) {
 		default:
 			w.stored = nil
 			if !w.bl.run && (c.op == opAttachment || c.op == opMetadata) {
-				w.damage.Add("misplaced", w.bl.Offset, int64(len(c.body)), "a chunk has a record that is not allowed in chunks, and is not read: %s", opName(c.op))
+				w.damage.Add("misplaced", w.bl.Offset, int64(len(c.body)),
+					"a chunk has a record that is not allowed in chunks, and is not read: %s", opName(c.op))
 			}
 		}
 	}
@@ -225,7 +227,8 @@ func (w *walk) records(b []byte, at int64) {
 			w.damage.Repair("zero-tail", w.offset(g.from), "the last %d bytes of a chunk are zero", g.to-g.from)
 			continue
 		}
-		w.damage.Add("chunk-data", w.offset(g.from), int64(g.to-g.from), "%d bytes of a chunk, %d bytes from its start, cannot be read as records: %v", g.to-g.from, g.from, g.err)
+		w.damage.Add("chunk-data", w.offset(g.from), int64(g.to-g.from),
+			"%d bytes of a chunk, %d bytes from its start, cannot be read as records: %v", g.to-g.from, g.from, g.err)
 	}
 }
 
@@ -254,7 +257,8 @@ func (w *walk) checkTimes(c *chunk, least, most int64, some bool) {
 		return
 	}
 	if least < int64(c.start) || most > int64(c.end) {
-		w.damage.Add("chunk-times", w.bl.Offset, 0, "a chunk without a checksum has messages at times that are outside of its own: one of them is damaged, or the header is")
+		w.damage.Add("chunk-times", w.bl.Offset, 0, "a chunk without a checksum has messages at times that are outside of "+
+			"its own: one of them is damaged, or the header is")
 	}
 }
 
@@ -288,7 +292,8 @@ func (w *walk) message(body []byte, at int64) {
 		w.stored = nil
 		if !w.bl.scanned {
 			w.damage.Left++
-			w.damage.Repair(codeNoChannel, w.bl.Offset, "messages of channel %d, which the file does not define, are not read", id)
+			w.damage.Repair(codeNoChannel, w.bl.Offset, "messages of channel %d, which the file does not define, are not read",
+				id)
 		}
 		return
 	}
@@ -310,7 +315,8 @@ func (w *walk) definition(op byte, at int, body []byte) {
 		w.stored = nil
 	}
 	if w.suspect {
-		if _, ok := w.view.lookup(binary.LittleEndian.Uint16(append(body[:min(2, len(body)):min(2, len(body))], 0, 0)), int64(at)); ok {
+		if _, ok := w.view.lookup(binary.LittleEndian.Uint16(append(body[:min(2, len(body)):min(2, len(body))], 0, 0)),
+			int64(at)); ok {
 			return
 		}
 	}
@@ -360,10 +366,13 @@ func (w *walk) definition(op byte, at int, body []byte) {
 	}
 	w.stored = nil
 	if w.r.tested && w.summed && w.damage.Places == 0 {
-		w.unsound = w.r.src.Fail(w.bl.Offset, fmt.Sprintf("channel %d is %.80q in the summary and %.80q in a chunk, or has another definition there", c.id, t.channel.topic, c.topic), storage.ErrIndex)
+		w.unsound = w.r.src.Fail(w.bl.Offset,
+			fmt.Sprintf("channel %d is %.80q in the summary and %.80q in a chunk, or has another definition there", c.id,
+				t.channel.topic, c.topic), storage.ErrIndex)
 		return
 	}
-	w.damage.Add("redefined", w.bl.Offset, 0, "channel %d is %.80q in the summary and %.80q in a chunk, not with one definition; its messages are read as the summary has it", c.id, t.channel.topic, c.topic)
+	w.damage.Add("redefined", w.bl.Offset, 0, "channel %d is %.80q in the summary and %.80q in a chunk, not with one "+
+		"definition; its messages are read as the summary has it", c.id, t.channel.topic, c.topic)
 }
 
 // judge makes one warning of what is wrong with a block that was read.

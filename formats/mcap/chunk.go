@@ -138,7 +138,8 @@ func (c *chunk) decode(dst []byte, at int64, d *chunked.Damage) []byte {
 	codec, sure := c.codec()
 	switch {
 	case codec == nil:
-		d.Add("compression", at, int64(len(c.data)), "a chunk has the unknown compression %.20q and is not read", c.compression)
+		d.Add("compression", at, int64(len(c.data)), "a chunk has the unknown compression %.20q and is not read",
+			c.compression)
 		return nil
 	case !sure:
 		d.Repair("compression", at, "a chunk has the compression %.20q; it is read as %s", c.compression, codec.Name())
@@ -168,14 +169,18 @@ func (c *chunk) decode(dst []byte, at int64, d *chunked.Damage) []byte {
 		}
 	}
 	switch {
-	case err != nil && uint64(len(out)) == c.size && (c.crc != 0 && crc32.ChecksumIEEE(out) == c.crc || c.crc == 0 && errors.Is(err, compress.ErrTrailing)):
-		d.Repair("compressed-data", at, "a chunk could be decompressed completely, but there is something wrong behind its data (%v)", err)
+	case err != nil && uint64(len(out)) == c.size && (c.crc != 0 && crc32.ChecksumIEEE(out) == c.crc || c.crc == 0 &&
+		errors.Is(err, compress.ErrTrailing)):
+		d.Repair("compressed-data", at,
+			"a chunk could be decompressed completely, but there is something wrong behind its data (%v)", err)
 		return out
 	case err != nil && uint64(len(out)) == c.size:
-		d.Add("compressed-data", at, 0, "all bytes of a chunk could be decompressed, but not without an error (%v): its messages are read, and some of them may be damaged", err)
+		d.Add("compressed-data", at, 0, "all bytes of a chunk could be decompressed, but not without an error (%v): its "+
+			"messages are read, and some of them may be damaged", err)
 		return out
 	case err != nil:
-		d.Add("compressed-data", at, c.unread(len(out)), "the compressed data of a chunk is damaged (%v); %d bytes of it could be read", err, len(out))
+		d.Add("compressed-data", at, c.unread(len(out)),
+			"the compressed data of a chunk is damaged (%v); %d bytes of it could be read", err, len(out))
 		return out
 	case uint64(len(out)) != c.size && !c.open():
 		d.Repair("chunk-size", at, "a chunk states %d bytes before compression, and it has %d", c.size, len(out))

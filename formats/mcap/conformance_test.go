@@ -128,11 +128,13 @@ func listRecords(t *testing.T, b []byte, out *[]vectorRecord) {
 		case opFooter:
 			var f footer
 			err := f.parse(c.body)
-			add("Footer", err, [2]any{"summary_start", text(f.summaryStart)}, [2]any{"summary_offset_start", text(f.offsetStart)}, [2]any{"summary_crc", text(f.crc)})
+			add("Footer", err, [2]any{"summary_start", text(f.summaryStart)}, [2]any{"summary_offset_start",
+				text(f.offsetStart)}, [2]any{"summary_crc", text(f.crc)})
 		case opSchema:
 			var s schema
 			err := s.parse(c.body)
-			add("Schema", err, [2]any{"id", text(s.id)}, [2]any{"name", s.name}, [2]any{"encoding", s.encoding}, [2]any{"data", textBytes(s.data)})
+			add("Schema", err, [2]any{"id", text(s.id)}, [2]any{"name", s.name}, [2]any{"encoding", s.encoding},
+				[2]any{"data", textBytes(s.data)})
 		case opChannel:
 			var k channel
 			err := k.parse(c.body)
@@ -141,7 +143,8 @@ func listRecords(t *testing.T, b []byte, out *[]vectorRecord) {
 		case opMessage:
 			var m message
 			err := m.parse(c.body)
-			add("Message", err, [2]any{"channel_id", text(m.channel)}, [2]any{"sequence", text(m.sequence)}, [2]any{"log_time", text(m.log)},
+			add("Message", err, [2]any{"channel_id", text(m.channel)}, [2]any{"sequence", text(m.sequence)},
+				[2]any{"log_time", text(m.log)},
 				[2]any{"publish_time", text(m.publish)}, [2]any{"data", textBytes(m.data)})
 		case opChunk:
 			var k chunk
@@ -156,7 +159,8 @@ func listRecords(t *testing.T, b []byte, out *[]vectorRecord) {
 		case opAttachment:
 			var a attachment
 			n, err := a.parse(c.body)
-			add("Attachment", err, [2]any{"log_time", text(a.log)}, [2]any{"create_time", text(a.create)}, [2]any{"name", a.name},
+			add("Attachment", err, [2]any{"log_time", text(a.log)}, [2]any{"create_time", text(a.create)},
+				[2]any{"name", a.name},
 				[2]any{"media_type", a.mediaType}, [2]any{"data", textBytes(c.body[n : n+int(a.size)])})
 		case opMetadata:
 			var m metadata
@@ -179,20 +183,28 @@ func listSummary(op byte, b []byte, add func(string, error, ...[2]any)) {
 	case opStatistics:
 		var s statistics
 		err := s.parse(b)
-		add("Statistics", err, [2]any{"message_count", text(s.messages)}, [2]any{"schema_count", text(s.schemas)}, [2]any{"channel_count", text(s.channels)},
-			[2]any{"attachment_count", text(s.attachments)}, [2]any{"metadata_count", text(s.metadata)}, [2]any{"chunk_count", text(s.chunks)},
-			[2]any{"message_start_time", text(s.start)}, [2]any{"message_end_time", text(s.end)}, [2]any{"channel_message_counts", textCounts(s.counts)})
+		add("Statistics", err, [2]any{"message_count", text(s.messages)}, [2]any{"schema_count", text(s.schemas)},
+			[2]any{"channel_count", text(s.channels)},
+			[2]any{"attachment_count", text(s.attachments)}, [2]any{"metadata_count", text(s.metadata)},
+			[2]any{"chunk_count", text(s.chunks)},
+			[2]any{"message_start_time", text(s.start)}, [2]any{"message_end_time", text(s.end)},
+			[2]any{"channel_message_counts", textCounts(s.counts)})
 	case opChunkIndex:
 		var x chunkIndex
 		err := x.parse(b)
-		add("ChunkIndex", err, [2]any{"message_start_time", text(x.start)}, [2]any{"message_end_time", text(x.end)}, [2]any{"chunk_start_offset", text(x.offset)},
-			[2]any{"chunk_length", text(x.length)}, [2]any{"message_index_offsets", textCounts(x.indexes)}, [2]any{"message_index_length", text(x.indexLength)},
-			[2]any{"compression", x.compression}, [2]any{"compressed_size", text(x.stored)}, [2]any{"uncompressed_size", text(x.original)})
+		add("ChunkIndex", err, [2]any{"message_start_time", text(x.start)}, [2]any{"message_end_time", text(x.end)},
+			[2]any{"chunk_start_offset", text(x.offset)},
+			[2]any{"chunk_length", text(x.length)}, [2]any{"message_index_offsets", textCounts(x.indexes)},
+			[2]any{"message_index_length", text(x.indexLength)},
+			[2]any{"compression", x.compression}, [2]any{"compressed_size", text(x.stored)},
+			[2]any{"uncompressed_size", text(x.original)})
 	case opAttachmentIndex:
 		var x attachmentIndex
 		err := x.parse(b)
-		add("AttachmentIndex", err, [2]any{"offset", text(x.offset)}, [2]any{"length", text(x.length)}, [2]any{"log_time", text(x.log)},
-			[2]any{"create_time", text(x.create)}, [2]any{"data_size", text(x.size)}, [2]any{"name", x.name}, [2]any{"media_type", x.mediaType})
+		add("AttachmentIndex", err, [2]any{"offset", text(x.offset)}, [2]any{"length", text(x.length)},
+			[2]any{"log_time", text(x.log)},
+			[2]any{"create_time", text(x.create)}, [2]any{"data_size", text(x.size)}, [2]any{"name", x.name},
+			[2]any{"media_type", x.mediaType})
 	case opMetadataIndex:
 		var x metadataIndex
 		err := x.parse(b)
@@ -200,7 +212,8 @@ func listSummary(op byte, b []byte, add func(string, error, ...[2]any)) {
 	case opSummaryOffset:
 		var x summaryOffset
 		err := x.parse(b)
-		add("SummaryOffset", err, [2]any{"group_opcode", text(x.op)}, [2]any{"group_start", text(x.start)}, [2]any{"group_length", text(x.length)})
+		add("SummaryOffset", err, [2]any{"group_opcode", text(x.op)}, [2]any{"group_start", text(x.start)},
+			[2]any{"group_length", text(x.length)})
 	}
 }
 
@@ -238,7 +251,8 @@ func TestConformanceRead(t *testing.T) {
 			}
 			equalMessages(t, got, want)
 			if len(info.Topics) != len(topics) || len(r.attachments) != attachments || len(r.metadata) != metadata {
-				t.Errorf("%s: %d topics, %d attachments, %d metadata records", name, len(info.Topics), len(r.attachments), len(r.metadata))
+				t.Errorf("%s: %d topics, %d attachments, %d metadata records", name, len(info.Topics), len(r.attachments),
+					len(r.metadata))
 			}
 			if damaged(info) || len(b) > cut && len(info.Warnings) > 0 {
 				t.Errorf("%s: %+v", name, info.Warnings)
@@ -269,7 +283,8 @@ func TestConformanceWrite(t *testing.T) {
 		}
 		w := sw.(*writer)
 		w.header.library = v.Records[0].str("library")
-		w.layout = layout{has("ch"), has("mx"), has("rsh"), has("rch"), has("st"), has("chx"), has("ax"), has("mdx"), has("sum")}
+		w.layout = layout{has("ch"), has("mx"), has("rsh"), has("rch"), has("st"), has("chx"), has("ax"), has("mdx"),
+			has("sum")}
 		writeVector(t, w, v)
 		pad()
 		if err := w.Commit(); err != nil {
@@ -311,7 +326,8 @@ func writeVector(t *testing.T, w *writer, v *vector) {
 			err = w.Write(&storage.Message{LogTime: int64(r.num("log_time")), PublishTime: int64(r.num("publish_time")),
 				Sequence: uint32(r.num("sequence")), Data: r.bytes("data")})
 		case "Attachment":
-			a := attachment{r.num("log_time"), r.num("create_time"), r.str("name"), r.str("media_type"), uint64(len(r.bytes("data")))}
+			a := attachment{r.num("log_time"), r.num("create_time"), r.str("name"), r.str("media_type"),
+				uint64(len(r.bytes("data")))}
 			err = w.writeAttachment(a, bytes.NewReader(r.bytes("data")))
 		case "Metadata":
 			err = w.writeMetadata(metadata{r.str("name"), r.pairs("metadata")})

@@ -63,7 +63,8 @@ func (w *writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.begun {
 		return false
 	}
-	c := &copying{codec: w.codec, least: w.threshold / 2, channels: map[uint16]copyChannel{}, schemas: map[uint16]copySchema{}}
+	c := &copying{codec: w.codec, least: w.threshold / 2, channels: map[uint16]copyChannel{},
+		schemas: map[uint16]copySchema{}}
 	old := w.schemas
 	w.schemas = nil
 	kept := make([]bool, len(w.channels))
@@ -151,7 +152,8 @@ func (w *writer) keepIDs(f copyFile, c *copying, kept []bool, old []outSchema) *
 		case out.schema >= 0:
 			s = &old[out.schema].schema
 		}
-		if _, used := c.channels[mine.id]; used != kept[t] || kept[t] && out.id != mine.id || key(&mine, s) != key(&in.channel, in.schema) {
+		if _, used := c.channels[mine.id]; used != kept[t] || kept[t] && out.id != mine.id ||
+			key(&mine, s) != key(&in.channel, in.schema) {
 			continue
 		}
 		schemaIndex := -1

@@ -29,7 +29,8 @@ func writeLarge(t *testing.T, o storage.WriteOptions, messages []storage.Message
 func largeMessages() []storage.Message {
 	list := make([]storage.Message, 90)
 	for i := range list {
-		list[i] = storage.Message{Topic: storage.TopicID(i % len(copyTopics)), LogTime: int64(i) * 1e6, PublishTime: int64(i) * 1e6, Data: bytes.Repeat([]byte{byte(i)}, 100_000)}
+		list[i] = storage.Message{Topic: storage.TopicID(i % len(copyTopics)), LogTime: int64(i) * 1e6,
+			PublishTime: int64(i) * 1e6, Data: bytes.Repeat([]byte{byte(i)}, 100_000)}
 	}
 	return list
 }

@@ -30,7 +30,10 @@ func (r *reader) Extras() (storage.Extras, error) {
 		if err != nil {
 			return x, err
 		}
-		x.Metadata = append(x.Metadata, storage.MetadataRecord{Name: m.name, Values: func() (map[string]string, error) { return r.metadataValues(p) }})
+		x.Metadata = append(x.Metadata, storage.MetadataRecord{Name: m.name, Values: func() (map[string]string,
+			error) {
+			return r.metadataValues(p)
+		}})
 	}
 	return x, nil
 }
@@ -44,7 +47,8 @@ func (r *reader) metadataValues(p placed) (map[string]string, error) {
 	values := make(map[string]string, len(m.values))
 	for _, v := range m.values {
 		if _, ok := values[v.key]; ok {
-			if err := r.src.Warn("repeated-key", p.at, false, "metadata record %.80q has the key %.80q twice; the first is used", m.name, v.key); err != nil {
+			if err := r.src.Warn("repeated-key", p.at, false, "metadata record %.80q has the key %.80q twice; the first is used",
+				m.name, v.key); err != nil {
 				return nil, err
 			}
 			continue
@@ -112,7 +116,8 @@ func (x *attachmentReader) check() error {
 		return x.r.src.Fail(at, "attachment", err)
 	}
 	if want := binary.LittleEndian.Uint32(b[:]); want != 0 && want != x.sum.Sum32() {
-		if err := x.r.src.Warn("attachment-crc", x.a.at, true, "the checksum of attachment %.80q differs: it is read, and may be damaged", x.a.name); err != nil {
+		if err := x.r.src.Warn("attachment-crc", x.a.at, true,
+			"the checksum of attachment %.80q differs: it is read, and may be damaged", x.a.name); err != nil {
 			return err
 		}
 	}

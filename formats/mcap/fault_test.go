@@ -17,7 +17,8 @@ import (
 )
 
 var testTopics = []storage.Topic{
-	{Name: "/chatter", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")},
+	{Name: "/chatter", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+		Data: []byte("string data\n")},
 		Metadata: map[string]string{"offered_qos_profiles": "- history: 3", storage.MetaTypeHash: "RIHS01_df66"}},
 	{Name: "/odd", Encoding: "json", Metadata: map[string]string{}},
 }
@@ -28,7 +29,8 @@ func testMessages(n int) []storage.Message {
 	for i := range n {
 		at := 1_700_000_000_000_000_000 + int64(i)*100_000_000
 		data := fmt.Appendf(nil, "message %d %s", i, bytes.Repeat([]byte{byte('a' + i%26)}, 20+i%7*9))
-		out = append(out, storage.Message{Topic: storage.TopicID(i % 3 / 2), LogTime: at, PublishTime: at - 1000, Sequence: uint32(i), Data: data})
+		out = append(out, storage.Message{Topic: storage.TopicID(i % 3 / 2), LogTime: at, PublishTime: at - 1000,
+			Sequence: uint32(i), Data: data})
 	}
 	return out
 }
@@ -59,7 +61,8 @@ func write(t testing.TB, path string, o storage.WriteOptions, l layout, messages
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.writeAttachment(attachment{5, 4, "calib.yaml", "text/yaml", 10}, bytes.NewReader([]byte("camera: 1\n"))); err != nil {
+	if err := w.writeAttachment(attachment{5, 4, "calib.yaml", "text/yaml", 10},
+		bytes.NewReader([]byte("camera: 1\n"))); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Commit(); err != nil {
@@ -200,7 +203,8 @@ func TestFlipped(t *testing.T) {
 					}
 					lost := len(messages) - len(got)
 					if (lost != 0 || same < len(got) && s.chunks) && !damaged(i) {
-						t.Fatalf("byte %d ^ %#x: %d messages, %d as they were, and the report is %+v: %+v", at, mask, len(got), same, i.Lost, i.Warnings)
+						t.Fatalf("byte %d ^ %#x: %d messages, %d as they were, and the report is %+v: %+v", at, mask, len(got), same,
+							i.Lost, i.Warnings)
 					}
 					if !i.Lost.Uncounted && int(i.Lost.Messages) != max(0, lost) {
 						t.Fatalf("byte %d ^ %#x: %d messages are lost, and the report is %+v: %+v", at, mask, lost, i.Lost, i.Warnings)

@@ -20,15 +20,21 @@ import (
 const folderName = "ros2mcap"
 
 // mcapStorage is the storage whose parts are MCAP files.
-var mcapStorage = &ros2bag.Storage{Format: folderName, ID: "mcap", Ext: ".mcap", Magic: magic, Alone: true, WholePart: wholePart}
+var mcapStorage = &ros2bag.Storage{Format: folderName, ID: "mcap", Ext: ".mcap", Magic: magic, Alone: true,
+	WholePart: wholePart}
 
 // folderOptions are those of the parts, and those of the folder.
 var folderOptions = append(append(storage.Options{}, options...),
-	storage.Option{Name: storage.NameCompressionMode, Kind: storage.OptionChoice, Values: modes, Help: "what is compressed: chunks, or each file as a whole"},
-	storage.Option{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{"mcap", "sqlite3"}, Help: "storage of the messages in a folder"},
-	storage.Option{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin a new file before one has more message data"},
-	storage.Option{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin a new file before one lasts longer, such as 60s"},
-	storage.Option{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{"numbered"}, Help: "OUT_0, OUT_1, ... in the folder"},
+	storage.Option{Name: storage.NameCompressionMode, Kind: storage.OptionChoice, Values: modes,
+		Help: "what is compressed: chunks, or each file as a whole"},
+	storage.Option{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{"mcap", "sqlite3"},
+		Help: "storage of the messages in a folder"},
+	storage.Option{Name: storage.NameSegmentSize, Kind: storage.OptionSize,
+		Help: "begin a new file before one has more message data"},
+	storage.Option{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration,
+		Help: "begin a new file before one lasts longer, such as 60s"},
+	storage.Option{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{"numbered"},
+		Help: "OUT_0, OUT_1, ... in the folder"},
 )
 
 // Folder is the rosbag2 folder with MCAP storage. It also reads an MCAP file that is

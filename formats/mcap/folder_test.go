@@ -96,15 +96,27 @@ func TestFolderFound(t *testing.T) {
 			packFile(t, dir+"/run_0.mcap", dir+"/run_0.mcap.zstd")
 			packFile(t, dir+"/run_2.mcap", dir+"/run_2.mcap.zst")
 		}, "", all, 0},
-		"no metadata.yaml": {func(t *testing.T, dir string) { check(t, os.Remove(dir+"/metadata.yaml")) }, "no-metadata", all, 0},
-		"broken metadata.yaml": {func(t *testing.T, dir string) { check(t, os.WriteFile(dir+"/metadata.yaml", []byte("{{{"), 0o666)) },
+		"no metadata.yaml": {func(t *testing.T, dir string) { check(t, os.Remove(dir+"/metadata.yaml")) }, "no-metadata", all,
+			0},
+		"broken metadata.yaml": {func(t *testing.T, dir string) {
+			check(t, os.WriteFile(dir+"/metadata.yaml", []byte("{{{"),
+				0o666))
+		},
 			"metadata!", all, 0},
 		"other storage": {func(t *testing.T, dir string) {
-			editFile(t, dir+"/metadata.yaml", func(s string) string { return strings.Replace(s, "identifier: mcap", "identifier: sqlite3", 1) })
+			editFile(t, dir+"/metadata.yaml", func(s string) string {
+				return strings.Replace(s, "identifier: mcap",
+					"identifier: sqlite3", 1)
+			})
 		}, "", all, 0},
-		"a database beside": {func(t *testing.T, dir string) { check(t, os.WriteFile(dir+"/x.db3", nil, 0o666)) }, "sqlite3", all, 0},
-		"a part is gone":    {func(t *testing.T, dir string) { check(t, os.Remove(dir+"/run_1.mcap")) }, "count missing-part!", slices.Concat(all[:41], all[82:]), 41},
-		"a part is no MCAP": {func(t *testing.T, dir string) { check(t, os.WriteFile(dir+"/run_0.mcap", []byte("hello"), 0o666)) },
+		"a database beside": {func(t *testing.T, dir string) { check(t, os.WriteFile(dir+"/x.db3", nil, 0o666)) }, "sqlite3",
+			all, 0},
+		"a part is gone": {func(t *testing.T, dir string) { check(t, os.Remove(dir+"/run_1.mcap")) }, "count missing-part!",
+			slices.Concat(all[:41], all[82:]), 41},
+		"a part is no MCAP": {func(t *testing.T, dir string) {
+			check(t, os.WriteFile(dir+"/run_0.mcap", []byte("hello"),
+				0o666))
+		},
 			"count part!", all[41:], 41},
 		"a part is cut": {func(t *testing.T, dir string) {
 			editFile(t, dir+"/run_2.mcap", func(s string) string { return s[:len(s)/2] })
@@ -114,10 +126,16 @@ func TestFolderFound(t *testing.T) {
 			editFile(t, dir+"/run_2.mcap.zstd", func(s string) string { return s[:len(s)/2] })
 		}, "count zstd!", nil, -1},
 		"fewer are counted": {func(t *testing.T, dir string) {
-			editFile(t, dir+"/metadata.yaml", func(s string) string { return strings.Replace(s, "message_count: 100", "message_count: 99", 1) })
+			editFile(t, dir+"/metadata.yaml", func(s string) string {
+				return strings.Replace(s, "message_count: 100",
+					"message_count: 99", 1)
+			})
 		}, "count", all, 0},
 		"more are counted": {func(t *testing.T, dir string) {
-			editFile(t, dir+"/metadata.yaml", func(s string) string { return strings.Replace(s, "message_count: 100", "message_count: 102", 1) })
+			editFile(t, dir+"/metadata.yaml", func(s string) string {
+				return strings.Replace(s, "message_count: 100",
+					"message_count: 102", 1)
+			})
 		}, "count!", all, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,11 +156,13 @@ func TestFolderFound(t *testing.T) {
 			} else if d := storagetest.Diff(got[:82], all[:82]); d != "" {
 				t.Error(d)
 			}
-			if lost := info.Lost; lost.Uncounted && name != "broken metadata.yaml" || c.lost >= 0 && lost.Messages != c.lost || c.want == nil && int(lost.Messages) != 100-len(got) {
+			if lost := info.Lost; lost.Uncounted && name != "broken metadata.yaml" || c.lost >= 0 && lost.Messages != c.lost ||
+				c.want == nil && int(lost.Messages) != 100-len(got) {
 				t.Errorf("%d messages, lost %+v", len(got), info.Lost)
 			}
 			_, _, err = readFolder(t, dir, storage.ReadOptions{Strict: true})
-			if damaged(info) != (err != nil) || err != nil && !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) {
+			if damaged(info) != (err != nil) || err != nil && !errors.Is(err, storage.ErrCorrupt) &&
+				!errors.Is(err, storage.ErrTruncated) {
 				t.Errorf("strict: %v", err)
 			}
 		})
@@ -153,7 +173,8 @@ func TestFolderFound(t *testing.T) {
 func writeOther(t *testing.T, messages []storage.Message) string {
 	dir := writeFolder(t, storage.WriteOptions{}, messages)
 	editFile(t, dir+"/metadata.yaml", func(s string) string {
-		return strings.Replace(strings.Replace(s, `compression_format: ""`, `compression_format: lz4`, 1), `compression_mode: ""`, `compression_mode: MESSAGE`, 1)
+		return strings.Replace(strings.Replace(s, `compression_format: ""`, `compression_format: lz4`, 1),
+			`compression_mode: ""`, `compression_mode: MESSAGE`, 1)
 	})
 	return dir
 }
@@ -221,7 +242,8 @@ func testOddFolder(t *testing.T, path string, c *oddCase) {
 		truth[fmt.Sprintln(m[0], m[1], m[2], m[3], m[4])]++
 	}
 	for _, m := range got {
-		k := fmt.Sprintln(info.Topics[m.Topic].Name, m.LogTime, m.PublishTime, m.Sequence, fmt.Sprintf("%x", sha256.Sum256(m.Data))[:16])
+		k := fmt.Sprintln(info.Topics[m.Topic].Name, m.LogTime, m.PublishTime, m.Sequence,
+			fmt.Sprintf("%x", sha256.Sum256(m.Data))[:16])
 		if truth[k]--; truth[k] < 0 {
 			t.Errorf("a message that was not there: %s", k)
 		}
@@ -251,9 +273,11 @@ for path in sys.argv[1:]:
     print(len(rows), hashlib.sha256('\n'.join(rows).encode()).hexdigest())
 `
 	topics := []storage.Topic{
-		{Name: "/a", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")},
+		{Name: "/a", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+			Data: []byte("string data\n")},
 			QoS: []storage.QoS{{History: storage.HistoryKeepLast, Depth: 1, Durability: storage.DurabilityTransientLocal}}},
-		{Name: "/b", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")}},
+		{Name: "/b", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+			Data: []byte("string data\n")}},
 	}
 	messages := testMessages(100)
 	var rows []string
@@ -266,7 +290,8 @@ for path in sys.argv[1:]:
 	want := fmt.Sprintf("%d %x", len(rows), sha256.Sum256([]byte(strings.Join(rows, "\n"))))
 	var paths []string
 	for i, o := range []storage.WriteOptions{
-		{}, {Profile: "foxy"}, {Profile: "humble"}, {Profile: "iron"}, {Profile: "jazzy"}, {SegmentDuration: 3e9}, {Profile: "jazzy", SegmentSize: 1000, Compression: "none"},
+		{}, {Profile: "foxy"}, {Profile: "humble"}, {Profile: "iron"}, {Profile: "jazzy"}, {SegmentDuration: 3e9},
+		{Profile: "jazzy", SegmentSize: 1000, Compression: "none"},
 		{Values: map[string]string{storage.NamePreset: "fastwrite"}}, {Compression: "lz4"},
 	} {
 		path := filepath.Join(t.TempDir(), fmt.Sprint("run", i))

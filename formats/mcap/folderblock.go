@@ -102,7 +102,8 @@ func (r *folderReader) unpackMessages(x partBlock, b *storage.Batch) error {
 		start := len(buf)
 		if !r.packed(&m) {
 			if r.otherCodec() {
-				return r.fail(x.part.src.Path, fmt.Sprintf("messages compressed with %.40q", r.layout.Meta.Compression), storage.ErrUnsupported)
+				return r.fail(x.part.src.Path, fmt.Sprintf("messages compressed with %.40q", r.layout.Meta.Compression),
+					storage.ErrUnsupported)
 			}
 			buf = append(buf, m.Data...)
 		} else if out, ok := r.unpackMessage(buf, &m); ok {
@@ -120,10 +121,12 @@ func (r *folderReader) unpackMessages(x partBlock, b *storage.Batch) error {
 	}
 	b.Messages, b.Buf, b.Scratch = kept, buf, b.Buf
 	if bad > 0 {
-		return r.warnLost(storage.Lost{Messages: bad, Blocks: 1}, "zstd", at, true, x.part.src.Path, "%d messages of a block are left out: they cannot be decompressed", bad)
+		return r.warnLost(storage.Lost{Messages: bad, Blocks: 1}, "zstd", at, true, x.part.src.Path,
+			"%d messages of a block are left out: they cannot be decompressed", bad)
 	}
 	if !r.packedMessages() && !r.otherCodec() {
-		return r.warn("compression", false, x.part.src.Path, "messages are compressed with zstd, but the file does not mark that")
+		return r.warn("compression", false, x.part.src.Path,
+			"messages are compressed with zstd, but the file does not mark that")
 	}
 	return nil
 }

@@ -110,7 +110,8 @@ func (c *folderCursor) Read() (*storage.Message, error) {
 	out, ok := x.r.unpackMessage(x.buf[:0], &x.msg)
 	if !ok {
 		at := c.part.blocks[c.block].Offset
-		return nil, x.r.warnLost(storage.Lost{Messages: 1, Blocks: 1}, "zstd", at, true, c.part.src.Path, "a message is left out: it cannot be decompressed")
+		return nil, x.r.warnLost(storage.Lost{Messages: 1, Blocks: 1}, "zstd", at, true, c.part.src.Path,
+			"a message is left out: it cannot be decompressed")
 	}
 	x.buf, x.msg.Data = out, out
 	return &x.msg, nil

@@ -142,7 +142,8 @@ func (r *folderReader) unpack(fsys storage.FS, path string) (storage.File, error
 	switch {
 	case err != nil:
 	case whole:
-		err = r.warn("zstd-open", false, path, "the zstd frame has no end, as rosbag2 writes it for a multiple of 131072 bytes; the file is complete")
+		err = r.warn("zstd-open", false, path,
+			"the zstd frame has no end, as rosbag2 writes it for a multiple of 131072 bytes; the file is complete")
 	default:
 		err = r.warnLost(storage.Lost{Uncounted: true}, "zstd", -1, true, path, "decompression stopped: %v", cut)
 	}
@@ -179,7 +180,8 @@ func (r *folderReader) compareCount() error {
 	if m.Messages == total {
 		return nil
 	}
-	return r.warn("count", total < m.Messages && !r.damaged(), "", "%s counts %d messages, the files have %d", ros2bag.MetadataName, m.Messages, total)
+	return r.warn("count", total < m.Messages && !r.damaged(), "", "%s counts %d messages, the files have %d",
+		ros2bag.MetadataName, m.Messages, total)
 }
 
 // damaged reports whether damage is known that explains what else is missing.
@@ -190,7 +192,10 @@ func (r *folderReader) damaged() bool {
 	for _, p := range r.parts {
 		lists = append(lists, p.reader.Damage().Warnings)
 	}
-	return slices.ContainsFunc(slices.Concat(lists...), func(w storage.Warning) bool { return w.Damage && w.Code != "metadata-topic" && w.Code != "qos" })
+	return slices.ContainsFunc(slices.Concat(lists...), func(w storage.Warning) bool {
+		return w.Damage &&
+			w.Code != "metadata-topic" && w.Code != "qos"
+	})
 }
 
 // Info describes the recording. See storage.Reader.
@@ -199,7 +204,8 @@ func (r *folderReader) Info() *storage.Info { return r.info.Clone() }
 // newInfo returns what Info does.
 func (r *folderReader) newInfo() *storage.Info {
 	info := &storage.Info{
-		Format: folderName, Version: "mcap 0", Path: r.path, Size: r.size, Compression: map[string]int64{}, Metadata: r.topics.Custom, Topics: r.topics.List,
+		Format: folderName, Version: "mcap 0", Path: r.path, Size: r.size, Compression: map[string]int64{},
+		Metadata: r.topics.Custom, Topics: r.topics.List,
 	}
 	if m := r.layout.Meta; m != nil {
 		info.Version = m.VersionText() + ", mcap 0"
@@ -294,7 +300,8 @@ func (r *folderReader) fail(path, what string, err error) error {
 }
 
 // warnLost keeps a warning about a file, "" for the folder, and what was lost there.
-func (r *folderReader) warnLost(lost storage.Lost, code string, at int64, damage bool, path, format string, args ...any) error {
+func (r *folderReader) warnLost(lost storage.Lost, code string, at int64, damage bool, path, format string,
+	args ...any) error {
 	message := fmt.Sprintf(format, args...)
 	if damage && r.strict {
 		if path == "" {

@@ -13,7 +13,8 @@ import (
 // reindexFolder writes the missing or wrong metadata.yaml of a folder, and the end of its files, as
 // reindex does. See storage.Format.
 func reindexFolder(ctx context.Context, path string, o storage.ReindexOptions) ([]storage.IndexChange, error) {
-	index := func(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) ([]storage.IndexChange, error) {
+	index := func(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) ([]storage.IndexChange,
+		error) {
 		o.FS = fsys
 		return reindex(ctx, path, o)
 	}

@@ -19,7 +19,8 @@ import (
 // channels have the same values.
 func TestFolderWritten(t *testing.T) {
 	all := testMessages(60)
-	dir := writeFolder(t, storage.WriteOptions{SegmentSize: 1200, Metadata: map[string]string{storage.MetaDistro: "iron", "who": "me"}}, all)
+	dir := writeFolder(t, storage.WriteOptions{SegmentSize: 1200, Metadata: map[string]string{storage.MetaDistro: "iron",
+		"who": "me"}}, all)
 	files, err := Folder.FilesOf(nil, dir)
 	check(t, err)
 	if len(files.Messages) < 3 || files.Guessed || len(files.Folders) != 1 {
@@ -41,7 +42,8 @@ func TestFolderWritten(t *testing.T) {
 		r, err := openReader(t.Context(), path, storage.ReadOptions{})
 		check(t, err)
 		one := storagetest.InfoOf(r)
-		if n += one.Messages; len(one.Topics) != len(testTopics) || codesOf(one) != storage.CodeOnePart || one.Metadata["who"] != "me" {
+		if n += one.Messages; len(one.Topics) != len(testTopics) || codesOf(one) != storage.CodeOnePart ||
+			one.Metadata["who"] != "me" {
 			t.Errorf("%s: %d topics, %s, %v", path, len(one.Topics), codesOf(one), one.Metadata)
 		}
 		check(t, r.Close())
@@ -53,8 +55,9 @@ func TestFolderWritten(t *testing.T) {
 
 // TestFolderProfiles: QoS text and metadata record are those of the distribution.
 func TestFolderProfiles(t *testing.T) {
-	topic := storage.Topic{Name: "/a", Type: "p/msg/A", Encoding: "cdr", Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_x", metaQoS: "nonsense"},
-		QoS: []storage.QoS{{History: storage.HistoryKeepLast, Depth: 3}}}
+	topic := storage.Topic{Name: "/a", Type: "p/msg/A", Encoding: "cdr",
+		Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_x", metaQoS: "nonsense"},
+		QoS:      []storage.QoS{{History: storage.HistoryKeepLast, Depth: 3}}}
 	for profile, want := range map[string]struct {
 		history string
 		key     string
@@ -64,7 +67,8 @@ func TestFolderProfiles(t *testing.T) {
 		"iron": {"history: 1", keyDistribution, "version: 7"}, "rolling": {"history: keep_last", keySerialized, "version: 9"},
 	} {
 		path := filepath.Join(t.TempDir(), "run")
-		check(t, storagetest.WriteAll(Folder, path, storage.WriteOptions{NoSync: true, Profile: profile}, storagetest.Recording{Topics: []storage.Topic{topic}}))
+		check(t, storagetest.WriteAll(Folder, path, storage.WriteOptions{NoSync: true, Profile: profile},
+			storagetest.Recording{Topics: []storage.Topic{topic}}))
 		yaml, err := os.ReadFile(path + "/metadata.yaml")
 		check(t, err)
 		sr, err := openReader(t.Context(), path+"/run_0.mcap", storage.ReadOptions{})
@@ -79,8 +83,10 @@ func TestFolderProfiles(t *testing.T) {
 				text = p.value
 			}
 		}
-		if !strings.Contains(string(yaml), want.version) || !strings.Contains(string(yaml), want.history) || !strings.Contains(text, want.history) ||
-			m.name != recordROS2 || m.values[0].key != want.key || c.schema == 0 || r.header.profile != profileROS2 || !strings.Contains(string(yaml), "RIHS01_x") {
+		if !strings.Contains(string(yaml), want.version) || !strings.Contains(string(yaml), want.history) ||
+			!strings.Contains(text, want.history) ||
+			m.name != recordROS2 || m.values[0].key != want.key || c.schema == 0 || r.header.profile != profileROS2 ||
+			!strings.Contains(string(yaml), "RIHS01_x") {
 			t.Errorf("%s: %s\n%+v %+v", profile, yaml, c, m)
 		}
 		if want.key == keyDistribution && m.values[0].value != profile {
@@ -183,7 +189,8 @@ func TestMessageCompression(t *testing.T) {
 	dir := writeFolder(t, storage.WriteOptions{ChunkSize: 700}, packed)
 	say := func(mode, codec string) {
 		editFile(t, dir+"/metadata.yaml", func(s string) string {
-			return strings.Replace(strings.Replace(s, `compression_format: ""`, fmt.Sprintf("compression_format: %q", codec), 1), `compression_mode: ""`, fmt.Sprintf("compression_mode: %q", mode), 1)
+			return strings.Replace(strings.Replace(s, `compression_format: ""`, fmt.Sprintf("compression_format: %q", codec), 1),
+				`compression_mode: ""`, fmt.Sprintf("compression_mode: %q", mode), 1)
 		})
 	}
 	want := slices.Clone(plain)
@@ -200,13 +207,15 @@ func TestMessageCompression(t *testing.T) {
 	say("MESSAGE", "zstd")
 	info, got, err = readFolder(t, dir, storage.ReadOptions{})
 	check(t, err)
-	if d := storagetest.Diff(got, slices.Delete(slices.Clone(plain), 51, 52)); d != "" || codesOf(info) != "zstd!" || info.Lost.Messages != 1 || info.Lost.Uncounted {
+	if d := storagetest.Diff(got, slices.Delete(slices.Clone(plain), 51, 52)); d != "" || codesOf(info) != "zstd!" ||
+		info.Lost.Messages != 1 || info.Lost.Uncounted {
 		t.Errorf("%s, %s, %+v", d, codesOf(info), info.Lost)
 	}
 	r, err := openFolder(t.Context(), dir, storage.ReadOptions{})
 	check(t, err)
 	n := 0
-	for m, err := range r.(storage.Querier).Query(t.Context(), storage.Query{Topics: []storage.TopicID{0}, Reverse: true}) {
+	for m, err := range r.(storage.Querier).Query(t.Context(), storage.Query{Topics: []storage.TopicID{0},
+		Reverse: true}) {
 		check(t, err)
 		k := slices.IndexFunc(plain, func(p storage.Message) bool { return p.LogTime == m.LogTime })
 		if n++; string(m.Data) != string(plain[k].Data) {
@@ -244,7 +253,8 @@ func TestPackedFolder(t *testing.T) {
 				check(t, err)
 				got, err := compress.Zstd.Decode(nil, z, 1<<30)
 				if err != nil || string(got) != string(want) {
-					t.Errorf("%s, %s: %v, %d bytes are not the %d of the plain file", preset, filepath.Base(part), err, len(got), len(want))
+					t.Errorf("%s, %s: %v, %d bytes are not the %d of the plain file", preset, filepath.Base(part), err, len(got),
+						len(want))
 				}
 			}
 			info, got, err := readFolder(t, dir, storage.ReadOptions{Strict: true})

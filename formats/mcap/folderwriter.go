@@ -37,7 +37,8 @@ func createFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 		return fail("option", err, "")
 	}
 	if packed && appends {
-		return fail("adding a part that is compressed as a whole", storage.ErrUnsupported, "omit --compression-mode; chunks can be compressed")
+		return fail("adding a part that is compressed as a whole", storage.ErrUnsupported,
+			"omit --compression-mode; chunks can be compressed")
 	}
 	w := &folderWriter{level: level}
 	w.Init(ctx, path, o)

@@ -19,11 +19,15 @@ const metaProfile = "mcap_profile"
 
 // options are in a variable of their own, as Create asks for them.
 var options = storage.Options{
-	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"zstd", "lz4", "none"}, Help: "codec of the chunks"},
+	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"zstd", "lz4", "none"},
+		Help: "codec of the chunks"},
 	{Name: storage.NameLevel, Kind: storage.OptionInteger, Help: "compression level; 0 is the default of the codec"},
-	{Name: storage.NameChunkSize, Kind: storage.OptionSize, Help: "message data per chunk: 768K, 4M (times 1024), or 4MB (times 1000)"},
-	{Name: storage.NamePreset, Kind: storage.OptionChoice, Values: presetNames(), Help: "a preset of rosbag2 for codec, level and chunks"},
-	{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: ros2bag.ProfileNames(), Help: "the distribution that the output is made for"},
+	{Name: storage.NameChunkSize, Kind: storage.OptionSize,
+		Help: "message data per chunk: 768K, 4M (times 1024), or 4MB (times 1000)"},
+	{Name: storage.NamePreset, Kind: storage.OptionChoice, Values: presetNames(),
+		Help: "a preset of rosbag2 for codec, level and chunks"},
+	{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: ros2bag.ProfileNames(),
+		Help: "the distribution that the output is made for"},
 }
 
 // native is the encoding of messages in a file that is written here.

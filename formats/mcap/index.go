@@ -78,7 +78,8 @@ func (r *reader) readSummary() (s *summary, why string, err error) {
 	} else if err := iox.ReadFull(r.src.File, b, s.start); err != nil {
 		return nil, "", r.src.Fail(s.start, "summary", err)
 	}
-	if sum := s.footer.crc; sum != 0 && sum != crc32.Update(crc32.ChecksumIEEE(b), crc32.IEEETable, foot[:recordHead+footerSize-4]) {
+	if sum := s.footer.crc; sum != 0 && sum != crc32.Update(crc32.ChecksumIEEE(b), crc32.IEEETable,
+		foot[:recordHead+footerSize-4]) {
 		return s, "the checksum of the summary differs", nil
 	}
 	if err := s.parse(b); err != nil {
@@ -190,7 +191,8 @@ func (s *scanner) indexHead(off int64) (h recordHeader, channel uint16, n int64,
 func (s *scanner) verify(x *chunkIndex, look bool) (bl *block, wrong bool, err error) {
 	const most = 1 << 62
 	codec := codecOf(x.compression)
-	if x.length < chunkFixed || x.length > most || x.indexLength > most || x.offset+x.length+x.indexLength > uint64(s.end) {
+	if x.length < chunkFixed || x.length > most || x.indexLength > most || x.offset+x.length+
+		x.indexLength > uint64(s.end) {
 		x.length, x.indexLength = 0, 0
 		return nil, true, nil
 	}
@@ -213,11 +215,13 @@ func (s *scanner) verify(x *chunkIndex, look bool) (bl *block, wrong bool, err e
 		return nil, len(counts) == 0 && len(x.indexes) > 0, nil
 	}
 	bl.Block = storage.Block{
-		Offset: int64(x.offset), Size: int64(x.length), Messages: bl.counted, Start: int64(x.start), End: int64(x.end), Timed: true,
+		Offset: int64(x.offset), Size: int64(x.length), Messages: bl.counted, Start: int64(x.start), End: int64(x.end),
+		Timed: true,
 	}
 	c := &chunk{size: x.original, n: x.stored, compression: x.compression}
 	if look {
-		if c, err = s.r.chunkHeader(bl); err != nil || c.compression != x.compression || c.n != x.stored || c.size != x.original ||
+		if c, err = s.r.chunkHeader(bl); err != nil || c.compression != x.compression || c.n != x.stored ||
+			c.size != x.original ||
 			c.start != x.start || c.end != x.end {
 			return nil, true, chunked.OnlyIO(err)
 		}

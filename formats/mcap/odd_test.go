@@ -78,7 +78,8 @@ func testOdd(t *testing.T, path string, c *oddCase) {
 		if slices.Contains(c.Flags, "bad-topic") {
 			topic = nil
 		}
-		k := fmt.Sprintln(topic, uint64(m.LogTime), uint64(m.PublishTime), m.Sequence, fmt.Sprintf("%x", sha256.Sum256(m.Data))[:16])
+		k := fmt.Sprintln(topic, uint64(m.LogTime), uint64(m.PublishTime), m.Sequence,
+			fmt.Sprintf("%x", sha256.Sum256(m.Data))[:16])
 		if truth[k]--; truth[k] < 0 && !slices.Contains(c.Flags, "any-content") {
 			t.Errorf("a message that was not there: %s", k)
 		}
@@ -102,7 +103,8 @@ func testOdd(t *testing.T, path string, c *oddCase) {
 			names[info.Topics[i].Name] = true
 		}
 		if len(names) != len(c.Topics) || len(r.attachments) != len(c.Attachments) || len(r.metadata) != len(c.Metadata) {
-			t.Errorf("%d topics, %d attachments, %d metadata records, want %d, %d, %d", len(names), len(r.attachments), len(r.metadata),
+			t.Errorf("%d topics, %d attachments, %d metadata records, want %d, %d, %d", len(names), len(r.attachments),
+				len(r.metadata),
 				len(c.Topics), len(c.Attachments), len(c.Metadata))
 		}
 		if info.Messages != int64(len(got)) {
@@ -159,7 +161,8 @@ func readExtras(t *testing.T, r *reader, c *oddCase) {
 
 // TestLatching: the words of MCAP's registry for latching are those of a bag, of ROS 1 topics alone.
 func TestLatching(t *testing.T) {
-	for _, c := range [][3]string{{"ros1", "true", "1"}, {"ros1", "False", "0"}, {"ros1", "1", "1"}, {"ros1", "?", "?"}, {"cdr", "true", "true"}} {
+	for _, c := range [][3]string{{"ros1", "true", "1"}, {"ros1", "False", "0"}, {"ros1", "1", "1"}, {"ros1", "?", "?"},
+		{"cdr", "true", "true"}} {
 		own := topic{channel: channel{topic: "/a", encoding: c[0], metadata: []pair{{storage.MetaLatching, c[1]}}}}
 		own.fill(nil)
 		if got := own.Metadata[storage.MetaLatching]; got != c[2] {

@@ -109,7 +109,8 @@ func (k *outChunk) message(m *storage.Message, slot int, lend bool) {
 	if !lend {
 		k.reserve(len(m.Data) + 64) // and its head
 	}
-	rec := message{channel: u.id, sequence: m.Sequence, log: uint64(m.LogTime), publish: uint64(m.PublishTime), data: m.Data}
+	rec := message{channel: u.id, sequence: m.Sequence, log: uint64(m.LogTime), publish: uint64(m.PublishTime),
+		data: m.Data}
 	k.buf = rec.appendHead(k.buf)
 	if lend {
 		k.lent = m.Data

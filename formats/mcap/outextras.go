@@ -30,7 +30,8 @@ func (w *writer) WriteAttachment(a *storage.Attachment) error {
 	if err != nil {
 		return w.state.Stop(err)
 	}
-	err = w.writeAttachment(attachment{uint64(a.LogTime), uint64(a.CreateTime), a.Name, a.MediaType, uint64(a.Size)}, content)
+	err = w.writeAttachment(attachment{uint64(a.LogTime), uint64(a.CreateTime), a.Name, a.MediaType, uint64(a.Size)},
+		content)
 	if err = errors.Join(err, content.Close()); err != nil {
 		return w.state.Stop(err)
 	}

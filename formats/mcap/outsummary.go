@@ -143,7 +143,8 @@ func (w *writer) appendEnd(b []byte, dataEnd bool) []byte {
 
 // appendSchemas appends the schemas in the order of id.
 func (w *writer) appendSchemas(dst []byte) []byte {
-	for _, s := range slices.SortedFunc(slices.Values(w.schemas), func(a, b outSchema) int { return cmp.Compare(a.id, b.id) }) {
+	for _, s := range slices.SortedFunc(slices.Values(w.schemas),
+		func(a, b outSchema) int { return cmp.Compare(a.id, b.id) }) {
 		dst = s.append(dst)
 	}
 	return dst

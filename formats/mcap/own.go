@@ -111,7 +111,8 @@ func (w *writer) writeOwn() error {
 		}
 		return w.writeMetadata(m)
 	}
-	if distro := w.own.profile.DistroOf(w.own.values); w.own.always && w.own.profile.Distro != "" && !w.own.profile.QoSNames {
+	if distro := w.own.profile.DistroOf(w.own.values); w.own.always && w.own.profile.Distro != "" &&
+		!w.own.profile.QoSNames {
 		m.values = []pair{{keyDistribution, distro}}
 		return w.writeMetadata(m)
 	}
@@ -144,5 +145,6 @@ func (w *writer) addTopics(list []ros2bag.Topic) []ros2bag.Topic {
 
 // part describes the file as a part of a recording.
 func (w *writer) part() ros2bag.Part {
-	return ros2bag.Part{Name: filepath.Base(w.path), Messages: int64(w.stats.messages), Start: int64(w.stats.start), End: int64(w.stats.end)}
+	return ros2bag.Part{Name: filepath.Base(w.path), Messages: int64(w.stats.messages), Start: int64(w.stats.start),
+		End: int64(w.stats.end)}
 }

@@ -76,11 +76,16 @@ func packFiles(o *storage.WriteOptions) (level int, ok bool, err error) {
 	codec := compress.Zstd
 	switch {
 	case o.Compression != "" && o.Compression != codec.Name():
-		return 0, false, &storage.OptionError{Name: storage.NameCompressionMode, What: "whole files are compressed with " + codec.Name() + " only", Hint: "add --compression " + codec.Name()}
+		return 0, false, &storage.OptionError{Name: storage.NameCompressionMode, What: "whole files are compressed with " +
+			codec.Name() + " only", Hint: "add --compression " + codec.Name()}
 	case o.Level > codec.MaxLevel():
 		return 0, false, &storage.OptionError{Name: storage.NameLevel, What: "there is no such level", Hint: levelHint(codec)}
-	case slices.ContainsFunc(presets, func(p preset) bool { return p.name == o.Values[storage.NamePreset] && !p.plain && p.codec != "none" }):
-		return 0, false, &storage.OptionError{Name: storage.NamePreset, What: "it compresses chunks, and files that are compressed as a whole have none", Hint: "omit it"}
+	case slices.ContainsFunc(presets, func(p preset) bool {
+		return p.name == o.Values[storage.NamePreset] && !p.plain &&
+			p.codec != "none"
+	}):
+		return 0, false, &storage.OptionError{Name: storage.NamePreset,
+			What: "it compresses chunks, and files that are compressed as a whole have none", Hint: "omit it"}
 	}
 	level, o.Compression, o.Level = cmp.Or(o.Level, ros2bag.DefaultLevel), "none", 0
 	return level, true, nil

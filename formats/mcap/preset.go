@@ -19,7 +19,8 @@ type preset struct {
 }
 
 // unchunked is the layout without chunks, and so without an index.
-var unchunked = layout{schemas: true, channels: true, statistics: true, attachmentIndexes: true, metadataIndexes: true, summaryOffsets: true}
+var unchunked = layout{schemas: true, channels: true, statistics: true, attachmentIndexes: true, metadataIndexes: true,
+	summaryOffsets: true}
 
 // presets, the default first.
 var presets = []preset{
@@ -43,7 +44,8 @@ func presetOf(o *storage.WriteOptions) (preset, error) {
 		p = presets[slices.IndexFunc(presets, func(p preset) bool { return p.name == name })]
 	}
 	if !p.layout.chunks && (o.Compression != "" && o.Compression != p.codec || o.Level != 0 || o.ChunkSize != 0) {
-		return p, &storage.OptionError{Name: storage.NamePreset, What: p.name + " makes no chunks that could be compressed or have a size", Hint: "omit it, or the options of chunks"}
+		return p, &storage.OptionError{Name: storage.NamePreset,
+			What: p.name + " makes no chunks that could be compressed or have a size", Hint: "omit it, or the options of chunks"}
 	}
 	if o.Compression != "" && o.Compression != p.codec {
 		p.codec, p.level = o.Compression, 0

@@ -75,8 +75,9 @@ func (r *reader) checkAlone(fsys storage.FS) error {
 // openFile returns a Reader of a file, which is the Reader's then if there is no error.
 func openFile(ctx context.Context, path string, f storage.File, o storage.ReadOptions) (*reader, error) {
 	r := &reader{
-		src: chunked.NewSource(ctx, formatName, path, f, o.Strict, hints), audits: o.CheckIndexes, tested: o.Index == storage.IndexTested,
-		defs: newDefinitions(), codecs: map[string]int64{},
+		src: chunked.NewSource(ctx, formatName, path, f, o.Strict, hints), audits: o.CheckIndexes,
+		tested: o.Index == storage.IndexTested,
+		defs:   newDefinitions(), codecs: map[string]int64{},
 	}
 	if err := r.open(o.Index == storage.IndexIgnored); err != nil {
 		return nil, err

@@ -75,7 +75,8 @@ func TestPyPI(t *testing.T) {
 			}
 			for i, m := range messages {
 				topic := &testTopics[m.Topic]
-				want := fmt.Sprint([]any{topic.Name, topic.Type, m.LogTime, m.PublishTime, m.Sequence, fmt.Sprintf("%x", sha256.Sum256(m.Data))})
+				want := fmt.Sprint([]any{topic.Name, topic.Type, m.LogTime, m.PublishTime, m.Sequence,
+					fmt.Sprintf("%x", sha256.Sum256(m.Data))})
 				if fmt.Sprint(got[k][i]) != want {
 					t.Fatalf("%s: message %d is %v, want %s", path, i, got[k][i], want)
 				}
@@ -134,7 +135,8 @@ func BenchmarkWrite(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				path := filepath.Join(b.TempDir(), fmt.Sprintf("%d.mcap", i))
 				o := storage.WriteOptions{Compression: codec, NoSync: true}
-				if err := storagetest.WriteAll(Format, path, o, storagetest.Recording{Topics: testTopics, Messages: messages}); err != nil {
+				if err := storagetest.WriteAll(Format, path, o, storagetest.Recording{Topics: testTopics,
+					Messages: messages}); err != nil {
 					b.Fatal(err)
 				}
 			}

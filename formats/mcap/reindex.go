@@ -116,7 +116,8 @@ func (x *reindexer) plan() error {
 	}
 	for i := range r.blocks {
 		if b := &r.blocks[i]; b.run && b.Messages > 0 && len(x.chunks) > 0 {
-			return x.refuse(b.Offset, "%d messages lie outside of chunks, and a summary would hide them from readers that use it", b.Messages)
+			return x.refuse(b.Offset,
+				"%d messages lie outside of chunks, and a summary would hide them from readers that use it", b.Messages)
 		}
 	}
 	x.out.pos = x.end + int64(len(x.index))
@@ -177,7 +178,8 @@ func (x *reindexer) chunk(h recordHeader) (bool, error) {
 	x.last = map[uint16]int64{}
 	x.first = append(x.first, math.MaxUint64)
 	x.chunks = append(x.chunks, chunkIndex{
-		start: c.start, end: c.end, offset: uint64(x.end), length: recordHead + h.length, compression: c.compression, stored: c.n, original: c.size,
+		start: c.start, end: c.end, offset: uint64(x.end), length: recordHead + h.length, compression: c.compression,
+		stored: c.n, original: c.size,
 	})
 	return true, nil
 }
@@ -217,7 +219,8 @@ func (x *reindexer) closeChunk() error {
 		return nil
 	}
 	c := &x.chunks[n-1]
-	plain := n > 1 && len(c.indexes) == 0 && !slices.ContainsFunc(x.chunks, func(c chunkIndex) bool { return len(c.indexes) > 0 })
+	plain := n > 1 && len(c.indexes) == 0 && !slices.ContainsFunc(x.chunks,
+		func(c chunkIndex) bool { return len(c.indexes) > 0 })
 	if plain || c.offset+c.length+c.indexLength != uint64(x.end) {
 		return nil
 	}
@@ -300,7 +303,8 @@ func (x *reindexer) scan(old *summary) error {
 	}
 	for i := range r.blocks {
 		if b := &r.blocks[i]; b.Offset >= x.end && b.Messages > 0 {
-			return x.refuse(x.end, "the record here is not whole, and a summary would hide the %d messages that can be read after it", b.Messages)
+			return x.refuse(x.end,
+				"the record here is not whole, and a summary would hide the %d messages that can be read after it", b.Messages)
 		}
 	}
 	for _, a := range r.attachments {
@@ -384,7 +388,8 @@ func (x *reindexer) times(old *summary) error {
 
 func (x *reindexer) change() storage.IndexChange {
 	c := storage.IndexChange{Path: x.r.src.Path, Offset: x.end, Written: int64(len(x.tail)),
-		What: "summary of " + inplace.Counted(int64(len(x.out.channels)), "channel") + " and " + inplace.Counted(int64(len(x.chunks)), "chunk")}
+		What: "summary of " + inplace.Counted(int64(len(x.out.channels)), "channel") + " and " +
+			inplace.Counted(int64(len(x.chunks)), "chunk")}
 	if x.index != nil {
 		c.What += ", and the message index of the last chunk"
 	}

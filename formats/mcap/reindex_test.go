@@ -18,15 +18,19 @@ func unclosed(t testing.TB, codec string) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.mcap")
 	rec := storagetest.Recording{Topics: []storage.Topic{
-		{Name: "/a", Type: "p/msg/A", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("uint8[] a\n")}},
-		{Name: "/b", Type: "p/msg/B", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("uint8[] b\n")}},
+		{Name: "/a", Type: "p/msg/A", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+			Data: []byte("uint8[] a\n")}},
+		{Name: "/b", Type: "p/msg/B", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+			Data: []byte("uint8[] b\n")}},
 	}}
 	rec.Attachments = []storagetest.Attachment{{Name: "a.txt", MediaType: "text/plain", Content: []byte("text")}}
 	rec.Records = []storagetest.MetadataRecord{{Name: "robot", Values: map[string]string{"name": "r2"}}}
 	for i := range 40 {
-		rec.Messages = append(rec.Messages, storage.Message{LogTime: int64(1e18) + int64(i)*1e6, Topic: storage.TopicID(i % 2), Data: bytes.Repeat([]byte{byte(i)}, i)})
+		rec.Messages = append(rec.Messages, storage.Message{LogTime: int64(1e18) + int64(i)*1e6,
+			Topic: storage.TopicID(i % 2), Data: bytes.Repeat([]byte{byte(i)}, i)})
 	}
-	if err := storagetest.WriteAll(Format, path, storage.WriteOptions{NoSync: true, Compression: codec, ChunkSize: 500}, rec); err != nil {
+	if err := storagetest.WriteAll(Format, path, storage.WriteOptions{NoSync: true, Compression: codec, ChunkSize: 500},
+		rec); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(path)

@@ -57,8 +57,8 @@ func withoutChunkIndex(t *testing.T, b []byte) (out []byte, chunk int) {
 	return b, chunks[len(chunks)-1]
 }
 
-// TestReindexOwnerless: a chunk with a message of a channel that nothing defines gets no entry in an index, whatever else is
-// wrong with it: Python's reader ends at such a message.
+// TestReindexOwnerless: a chunk with a message of a channel that nothing defines gets no entry in an index, whatever
+// else is wrong with it: Python's reader ends at such a message.
 func TestReindexOwnerless(t *testing.T) {
 	missed, _ := withoutChunkIndex(t, unclosed(t, "none"))
 	for name, c := range map[string]struct {
@@ -100,8 +100,8 @@ func TestReindexHiddenDamage(t *testing.T) {
 	}
 }
 
-// TestReindexTexts: a text that is not UTF-8 does not get into a summary, and a channel does not without its schema: Python's
-// reader takes a summary as a whole.
+// TestReindexTexts: a text that is not UTF-8 does not get into a summary, and a channel does not without its schema:
+// Python's reader takes a summary as a whole.
 func TestReindexTexts(t *testing.T) {
 	b := unclosed(t, "none")
 	clearSums(t, b)

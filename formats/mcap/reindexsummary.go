@@ -42,7 +42,8 @@ func (x *reindexer) summarize() error {
 		w.counts = append(w.counts, uint64(t.messages))
 		w.stats.messages += uint64(t.messages)
 		if now := r.defs.schemas[t.channel.schema]; t.schema != nil && (now == nil || !now.same(t.schema)) {
-			return x.refuse(-1, "schema %d is defined twice, differently, and channel %d has the first", t.channel.schema, r.defs.list[i].channel.id)
+			return x.refuse(-1, "schema %d is defined twice, differently, and channel %d has the first", t.channel.schema,
+				r.defs.list[i].channel.id)
 		}
 	}
 	for _, s := range r.defs.schemas {
@@ -71,11 +72,13 @@ func (x *reindexer) summarize() error {
 		e := metadataIndex{offset: uint64(p.at), length: uint64(p.length), name: m.name}
 		w.metadataIndexes = e.append(w.metadataIndexes)
 	}
-	w.stats.chunks, w.stats.attachments, w.stats.metadata = uint32(len(x.chunks)), uint32(len(r.attachments)), uint32(len(r.metadata))
+	w.stats.chunks, w.stats.attachments, w.stats.metadata = uint32(len(x.chunks)), uint32(len(r.attachments)),
+		uint32(len(r.metadata))
 	return x.texts()
 }
 
-// texts refuses a text that is not UTF-8: readers that take a summary as a whole, such as Python's, would refuse the file.
+// texts refuses a text that is not UTF-8: readers that take a summary as a whole, such as Python's, would refuse the
+// file.
 func (x *reindexer) texts() error {
 	for i := range x.out.channels {
 		c := &x.out.channels[i].channel
@@ -102,14 +105,16 @@ func (x *reindexer) texts() error {
 
 // has reports whether a summary has an entry of a chunk.
 func (s *summary) has(c *chunkIndex) bool {
-	_, found := slices.BinarySearchFunc(s.chunks, c.offset, func(x chunkIndex, at uint64) int { return cmp.Compare(x.offset, at) })
+	_, found := slices.BinarySearchFunc(s.chunks, c.offset,
+		func(x chunkIndex, at uint64) int { return cmp.Compare(x.offset, at) })
 	return found
 }
 
 // right reports whether a summary has all that was found.
 func (x *reindexer) right(s *summary) bool {
 	w, st := &x.out, s.statistics
-	if st == nil || st.messages != w.stats.messages || st.chunks != w.stats.chunks || st.attachments != w.stats.attachments ||
+	if st == nil || st.messages != w.stats.messages || st.chunks != w.stats.chunks ||
+		st.attachments != w.stats.attachments ||
 		st.metadata != w.stats.metadata || st.messages > 0 && (st.start != w.stats.start || st.end != w.stats.end) ||
 		len(s.chunks) != len(x.chunks) || len(s.attachments) != len(x.r.attachments) || len(s.metadata) != len(x.r.metadata) {
 		return false
@@ -150,6 +155,8 @@ func (x *chunkIndex) same(o *chunkIndex) bool {
 		eachCount(c.indexes, func(id uint16, at uint64) { m[id] = at })
 		return m
 	}
-	return x.start == o.start && x.end == o.end && x.offset == o.offset && x.length == o.length && x.indexLength == o.indexLength &&
-		x.compression == o.compression && x.stored == o.stored && x.original == o.original && maps.Equal(indexes(x), indexes(o))
+	return x.start == o.start && x.end == o.end && x.offset == o.offset && x.length == o.length &&
+		x.indexLength == o.indexLength &&
+		x.compression == o.compression && x.stored == o.stored && x.original == o.original && maps.Equal(indexes(x),
+		indexes(o))
 }

@@ -64,7 +64,8 @@ func (c *cursor) step() bool {
 			// What follows is not a record. One with inner lengths is believed, but for bytes
 			// after its fields.
 			if h.op != opMessage && h.op <= opDataEnd && checkBody(h.op, h.length, c.b[p+recordHead:end]) == nil {
-				if q := nextRecord(c.b, p+recordHead, c.known); q < end && checkBody(h.op, uint64(q-p-recordHead), c.b[p+recordHead:q]) == nil {
+				if q := nextRecord(c.b, p+recordHead, c.known); q < end && checkBody(h.op, uint64(q-p-recordHead),
+					c.b[p+recordHead:q]) == nil {
 					end = q
 				}
 				c.op, c.at, c.body, c.next = h.op, p, c.b[p+recordHead:end:end], end

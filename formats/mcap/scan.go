@@ -287,7 +287,8 @@ func (s *scanner) small(p int64, h recordHeader, b []byte) error {
 			return err
 		}
 		if wrong {
-			s.note("definition", p, int64(h.length), false, "a %s is damaged: the summary has another, and the checksum of the data differs; the summary is used", opName(h.op))
+			s.note("definition", p, int64(h.length), false,
+				"a %s is damaged: the summary has another, and the checksum of the data differs; the summary is used", opName(h.op))
 			return nil
 		}
 		if err := s.define(h.op, b, at); err != nil {
@@ -336,7 +337,8 @@ func (s *scanner) define(op byte, b []byte, at position) error {
 		return fmt.Errorf("the file has more than %d definitions of channels", maxTopics)
 	}
 	if s.r.defs.addChannel(&c, at) {
-		s.note("redefined", s.place(at), 0, true, "channel %d is defined differently from here on: topic %.80q", c.id, c.topic)
+		s.note("redefined", s.place(at), 0, true, "channel %d is defined differently from here on: topic %.80q", c.id,
+			c.topic)
 	}
 	return nil
 }

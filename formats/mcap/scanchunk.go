@@ -13,7 +13,8 @@ import (
 const allOps = 1<<(opDataEnd+1) - 1
 
 // dataOps are records that stand between chunks.
-const dataOps = 1<<opSchema | 1<<opChannel | 1<<opChunk | 1<<opMessageIndex | 1<<opAttachment | 1<<opMetadata | 1<<opDataEnd
+const dataOps = 1<<opSchema | 1<<opChannel | 1<<opChunk | 1<<opMessageIndex |
+	1<<opAttachment | 1<<opMetadata | 1<<opDataEnd
 
 // chunk adds the Chunk record at p, whose length need not fit.
 func (s *scanner) chunk(p int64, h recordHeader) (int64, error) {
@@ -93,7 +94,8 @@ func (s *scanner) chunkEnd(p, data int64, h recordHeader, c *chunk) (end int64, 
 // cutNote notes a chunk that the file does not have as a whole.
 func (s *scanner) cutNote(p int64, h recordHeader, c *chunk, what string) {
 	if !c.open() && h.length == uint64(c.head)+c.n {
-		s.note("truncated", p, 0, false, "the file ends %d bytes before the end of its last chunk", uint64(p)+recordHead+h.length-uint64(s.r.src.Size))
+		s.note("truncated", p, 0, false, "the file ends %d bytes before the end of its last chunk", uint64(p)+recordHead+
+			h.length-uint64(s.r.src.Size))
 		return
 	}
 	s.note("unclosed", p, 0, false, "%s", what)

@@ -17,22 +17,27 @@ import (
 // sectionNames are what the specification calls the records; sectionFields its names of
 // their fields, in the order of layouts.
 var sectionNames = [...]string{
-	opHeader: "Header", opFooter: "Footer", opSchema: "Schema", opChannel: "Channel", opMessage: "Message", opChunk: "Chunk",
-	opMessageIndex: "MessageIndex", opChunkIndex: "ChunkIndex", opAttachment: "Attachment", opAttachmentIndex: "AttachmentIndex",
-	opStatistics: "Statistics", opMetadata: "Metadata", opMetadataIndex: "MetadataIndex", opSummaryOffset: "SummaryOffset", opDataEnd: "DataEnd",
+	opHeader: "Header", opFooter: "Footer", opSchema: "Schema", opChannel: "Channel", opMessage: "Message",
+	opChunk:        "Chunk",
+	opMessageIndex: "MessageIndex", opChunkIndex: "ChunkIndex", opAttachment: "Attachment",
+	opAttachmentIndex: "AttachmentIndex",
+	opStatistics:      "Statistics", opMetadata: "Metadata", opMetadataIndex: "MetadataIndex",
+	opSummaryOffset: "SummaryOffset", opDataEnd: "DataEnd",
 }
 
 var sectionFields = [...]string{
 	opHeader: "profile library", opFooter: "summary_start summary_offset_start summary_crc",
 	opSchema: "id name encoding data", opChannel: "id schema_id topic message_encoding metadata",
-	opMessage:         "channel_id sequence log_time publish_time",
-	opChunk:           "message_start_time message_end_time uncompressed_size uncompressed_crc compression records",
-	opMessageIndex:    "channel_id records",
-	opChunkIndex:      "message_start_time message_end_time chunk_start_offset chunk_length message_index_offsets message_index_length compression compressed_size uncompressed_size",
+	opMessage:      "channel_id sequence log_time publish_time",
+	opChunk:        "message_start_time message_end_time uncompressed_size uncompressed_crc compression records",
+	opMessageIndex: "channel_id records",
+	opChunkIndex: "message_start_time message_end_time chunk_start_offset chunk_length message_index_offsets " +
+		"message_index_length compression compressed_size uncompressed_size",
 	opAttachment:      "log_time create_time name media_type data crc",
 	opAttachmentIndex: "offset length log_time create_time data_size name media_type",
-	opStatistics:      "message_count schema_count channel_count attachment_count metadata_count chunk_count message_start_time message_end_time channel_message_counts",
-	opMetadata:        "name metadata", opMetadataIndex: "offset length name",
+	opStatistics: "message_count schema_count channel_count attachment_count metadata_count chunk_count " +
+		"message_start_time message_end_time channel_message_counts",
+	opMetadata: "name metadata", opMetadataIndex: "offset length name",
 	opSummaryOffset: "group_opcode group_start group_length", opDataEnd: "data_section_crc",
 }
 

@@ -24,7 +24,8 @@ func testStorage(t *testing.T, f *storage.Format, name string) {
 	storagetest.Run(t, storagetest.Config{
 		Format: f, Encoding: "cdr", Name: name, FaultFS: true, Type: "std_msgs/msg/String", Schema: schema("string data\n"),
 		Others: []storagetest.Definition{
-			{Type: "std_msgs/msg/UInt32", Schema: schema("uint32 data\n")}, {Type: "std_msgs/msg/String", Schema: schema("string data\nuint8 more\n")},
+			{Type: "std_msgs/msg/UInt32", Schema: schema("uint32 data\n")},
+			{Type: "std_msgs/msg/String", Schema: schema("string data\nuint8 more\n")},
 		},
 	})
 }

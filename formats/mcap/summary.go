@@ -35,7 +35,8 @@ const chunkIndexEntry = 10 // bytes of an entry of chunkIndex.indexes, and of st
 // heads returns where the header of the chunk and its index are.
 func (x *chunkIndex) heads() []iox.Span {
 	const most = 64 << 10 // bytes of an index
-	return []iox.Span{{Off: int64(x.offset), Len: recordHead + chunkHead}, {Off: int64(x.offset + x.length), Len: int64(min(x.indexLength, most))}}
+	return []iox.Span{{Off: int64(x.offset), Len: recordHead + chunkHead}, {Off: int64(x.offset + x.length),
+		Len: int64(min(x.indexLength, most))}}
 }
 
 func (x *chunkIndex) parse(b []byte) error {

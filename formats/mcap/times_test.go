@@ -22,7 +22,8 @@ func TestTimesBefore1970(t *testing.T) {
 		{[]int64{-7, -3}, 1<<64 - 7, 1<<64 - 3},
 		{[]int64{0, 4}, 0, 4},
 	} {
-		rec := storagetest.Recording{Topics: []storage.Topic{{Name: "/a", Type: "x", Encoding: "cdr", Metadata: map[string]string{}}}}
+		rec := storagetest.Recording{Topics: []storage.Topic{{Name: "/a", Type: "x", Encoding: "cdr",
+			Metadata: map[string]string{}}}}
 		for _, at := range c.times {
 			rec.Messages = append(rec.Messages, storage.Message{LogTime: at, PublishTime: at, Data: []byte("x")})
 		}

@@ -93,7 +93,10 @@ func (s *schema) same(o *schema) bool {
 func key(c *channel, s *schema) string {
 	k := *c
 	k.metadata = slices.Clone(c.metadata)
-	slices.SortFunc(k.metadata, func(a, b pair) int { return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.value, b.value)) })
+	slices.SortFunc(k.metadata, func(a, b pair) int {
+		return cmp.Or(strings.Compare(a.key, b.key),
+			strings.Compare(a.value, b.value))
+	})
 	k.schema = 0
 	b := k.append(nil)
 	if s != nil {
@@ -110,7 +113,8 @@ func (d *definitions) addChannel(c *channel, at position) (redefined bool) {
 	now, defined := d.current[c.id]
 	i, ok := d.byKey[k]
 	if !ok {
-		if old := d.list; defined && s != nil && old[now].schema == nil && old[now].channel.schema == c.schema && key(&old[now].channel, nil) == key(c, nil) {
+		if old := d.list; defined && s != nil && old[now].schema == nil && old[now].channel.schema == c.schema &&
+			key(&old[now].channel, nil) == key(c, nil) {
 			i = now // the schema came after the channel
 			old[i].schema = s
 		} else {

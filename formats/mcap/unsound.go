@@ -74,7 +74,8 @@ func (w *walk) outvoted(op byte, at int, body []byte) bool {
 		return false
 	}
 	w.stored = nil
-	w.damage.Add("definition", w.offset(at), int64(len(body)), "a %s in a chunk without a checksum differs from the summary, which has one and is used", opName(op))
+	w.damage.Add("definition", w.offset(at), int64(len(body)),
+		"a %s in a chunk without a checksum differs from the summary, which has one and is used", opName(op))
 	return true
 }
 
@@ -131,7 +132,8 @@ func (s *scanner) prove(bl *block) error {
 	}
 	for _, k := range bl.counts {
 		if found[k.channel] != k.n {
-			return unsound("the index counts %d messages of channel %d in the chunk at byte %d, which has %d", k.n, k.channel, bl.Offset, found[k.channel])
+			return unsound("the index counts %d messages of channel %d in the chunk at byte %d, which has %d", k.n, k.channel,
+				bl.Offset, found[k.channel])
 		}
 		if s.proved == nil {
 			s.proved = map[uint16]bool{}

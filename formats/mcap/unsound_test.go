@@ -87,7 +87,10 @@ func TestChunkTimes(t *testing.T) {
 				t.Fatalf("%s, %s: %d messages, %v", s.name, name, len(got), err)
 			}
 			d := r.Damage()
-			if has := slices.ContainsFunc(d.Warnings, func(w storage.Warning) bool { return w.Code == "chunk-times" && w.Damage }); has != x.want {
+			if has := slices.ContainsFunc(d.Warnings, func(w storage.Warning) bool {
+				return w.Code == "chunk-times" &&
+					w.Damage
+			}); has != x.want {
 				t.Errorf("%s, %s: %+v", s.name, name, d)
 			}
 		}
@@ -187,7 +190,8 @@ func TestFlippedChunkIndex(t *testing.T) {
 				b[p+recordHead+bit/8] ^= 1 << (bit % 8)
 				got, i, _, err := openBytes(t, b, storage.ReadOptions{})
 				if err != nil || len(got) != len(messages) {
-					t.Errorf("%s, index at %d, bit %d: %d of %d messages, %v: %v", s.name, p, bit, len(got), len(messages), err, codes(i))
+					t.Errorf("%s, index at %d, bit %d: %d of %d messages, %v: %v", s.name, p, bit, len(got), len(messages), err,
+						codes(i))
 				}
 			}
 		}
@@ -205,7 +209,8 @@ func TestMetadataBytes(t *testing.T) {
 func testMetadataBytes(t *testing.T, encodings []string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.mcap")
-	sw, err := createWriter(t.Context(), path, storage.WriteOptions{NoSync: true, Metadata: map[string]string{storage.MetaDistro: "humble", "site": "b"}})
+	sw, err := createWriter(t.Context(), path, storage.WriteOptions{NoSync: true,
+		Metadata: map[string]string{storage.MetaDistro: "humble", "site": "b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +221,10 @@ func testMetadataBytes(t *testing.T, encodings []string) {
 			t.Fatal(err)
 		}
 	}
-	err = sw.(storage.ExtraWriter).WriteMetadata(&storage.MetadataRecord{Name: "types", Values: func() (map[string]string, error) { return want, nil }})
+	err = sw.(storage.ExtraWriter).WriteMetadata(&storage.MetadataRecord{Name: "types", Values: func() (map[string]string,
+		error) {
+		return want, nil
+	}})
 	if err == nil {
 		err = sw.Commit()
 	}
@@ -254,7 +262,8 @@ func TestCutIndex(t *testing.T) {
 		t.Errorf("within: %v, %+v, %v", i.Lost, codes(i), err)
 	}
 	_, i, _, err = openBytes(t, b[:at], storage.ReadOptions{})
-	if err != nil || i.Lost != (storage.Lost{}) || damaged(i) || !strings.HasSuffix(i.Warnings[0].Message, warnings.Unclosed) {
+	if err != nil || i.Lost != (storage.Lost{}) || damaged(i) || !strings.HasSuffix(i.Warnings[0].Message,
+		warnings.Unclosed) {
 		t.Errorf("before: %v, %+v, %v", i.Lost, i.Warnings, err)
 	}
 }
@@ -270,7 +279,8 @@ func TestPackedAlone(t *testing.T) {
 	for _, x := range []struct {
 		encoding, codec string
 		data, want      []byte
-	}{{"cdr", "none", frame, plain}, {"cdr", "none", plain, plain}, {"json", "none", frame, frame}, {"cdr", "zstd", plain, plain}} {
+	}{{"cdr", "none", frame, plain}, {"cdr", "none", plain, plain}, {"json", "none", frame, frame},
+		{"cdr", "zstd", plain, plain}} {
 		path := filepath.Join(t.TempDir(), "x.mcap")
 		w, err := createWriter(t.Context(), path, storage.WriteOptions{NoSync: true, Compression: x.codec})
 		if err != nil {
@@ -303,7 +313,8 @@ func TestPackedAlone(t *testing.T) {
 // the data.
 func TestZeroedDefinitions(t *testing.T) {
 	path, messages := filepath.Join(t.TempDir(), "x.mcap"), testMessages(24)
-	write(t, path, storage.WriteOptions{Compression: "none"}, fullLayout, messages) // one chunk: no other has its definitions
+	// one chunk: no other has its definitions
+	write(t, path, storage.WriteOptions{Compression: "none"}, fullLayout, messages)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

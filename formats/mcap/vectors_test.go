@@ -49,7 +49,10 @@ func vectorSets(input string) (sets [][]string) {
 				}
 			}
 			slices.Sort(set)
-			summary := slices.ContainsFunc(set, func(s string) bool { return !slices.Contains([]string{"ch", "mx", "pad", "sum"}, s) })
+			summary := slices.ContainsFunc(set, func(s string) bool {
+				return !slices.Contains([]string{"ch", "mx", "pad", "sum"},
+					s)
+			})
 			if summary || !slices.Contains(set, "sum") { // offsets of something
 				sets = append(sets, set)
 			}
@@ -171,7 +174,8 @@ func makeVector(input string, features []string) (*vector, []byte) {
 	case "OneMetadata":
 		values := []pair{{"foo", "bar"}}
 		r := m.record(opMetadata, "Metadata", true, "name", "myMetadata", "metadata", values)
-		m.index("mdx", opMetadataIndex, "MetadataIndex", "offset", uint64(len(m.b)), "length", uint64(len(r)), "name", "myMetadata")
+		m.index("mdx", opMetadataIndex, "MetadataIndex", "offset", uint64(len(m.b)), "length", uint64(len(r)), "name",
+			"myMetadata")
 		m.b = append(m.b, r...)
 	case "OneMessage", "OneSchemalessMessage", "TenMessages":
 		m.messages(input)
@@ -197,7 +201,8 @@ func (m *vectorMaker) attachment() {
 		body = appendVectorValue(body, fields[i])
 	}
 	r := m.record(opAttachment, "Attachment", true, append(fields, "", crc32.ChecksumIEEE(body))...)
-	m.index("ax", opAttachmentIndex, "AttachmentIndex", "offset", uint64(len(m.b)), "length", uint64(len(r)), "log_time", uint64(2),
+	m.index("ax", opAttachmentIndex, "AttachmentIndex", "offset", uint64(len(m.b)), "length", uint64(len(r)), "log_time",
+		uint64(2),
 		"create_time", uint64(1), "data_size", uint64(3), "name", "myFile", "media_type", kind)
 	m.b = append(m.b, r...)
 }
@@ -206,10 +211,12 @@ func (m *vectorMaker) attachment() {
 func (m *vectorMaker) messages(input string) {
 	var inner []byte
 	if input == "OneSchemalessMessage" {
-		m.channels = [][]any{{"id", uint16(1), "schema_id", uint16(0), "topic", "example", "message_encoding", "text", "metadata", []pair(nil)}}
+		m.channels = [][]any{{"id", uint16(1), "schema_id", uint16(0), "topic", "example", "message_encoding", "text",
+			"metadata", []pair(nil)}}
 	} else {
 		m.schemas = [][]any{{"id", uint16(1), "name", "Example", "encoding", "c", "data", []byte{4, 5, 6}}}
-		m.channels = [][]any{{"id", uint16(1), "schema_id", uint16(1), "topic", "example", "message_encoding", "a", "metadata", []pair{{"foo", "bar"}}}}
+		m.channels = [][]any{{"id", uint16(1), "schema_id", uint16(1), "topic", "example", "message_encoding", "a",
+			"metadata", []pair{{"foo", "bar"}}}}
 	}
 	for _, s := range m.schemas {
 		inner = append(inner, m.record(opSchema, "Schema", !m.has("ch"), s...)...)
@@ -239,7 +246,8 @@ func (m *vectorMaker) messages(input string) {
 		return
 	}
 	start := uint64(len(m.b))
-	chunk := m.record(opChunk, "", false, "", m.times[0], "", m.times[1], "", uint64(len(inner)), "", crc32.ChecksumIEEE(inner), "", "", "", longBytes(inner))
+	chunk := m.record(opChunk, "", false, "", m.times[0], "", m.times[1], "", uint64(len(inner)), "",
+		crc32.ChecksumIEEE(inner), "", "", "", longBytes(inner))
 	m.counts["Chunk"]++
 	m.b = append(m.b, chunk...)
 	var places vectorMap
@@ -248,8 +256,10 @@ func (m *vectorMaker) messages(input string) {
 		places = vectorMap{{1, at}}
 		m.b = append(m.b, m.record(opMessageIndex, "", true, "", uint16(1), "", uint32(len(entries)), "", entries)...)
 	}
-	m.index("chx", opChunkIndex, "ChunkIndex", "message_start_time", m.times[0], "message_end_time", m.times[1], "chunk_start_offset", start,
-		"chunk_length", uint64(len(chunk)), "message_index_offsets", places, "message_index_length", uint64(len(m.b))-at, "compression", "",
+	m.index("chx", opChunkIndex, "ChunkIndex", "message_start_time", m.times[0], "message_end_time", m.times[1],
+		"chunk_start_offset", start,
+		"chunk_length", uint64(len(chunk)), "message_index_offsets", places, "message_index_length", uint64(len(m.b))-at,
+		"compression", "",
 		"compressed_size", uint64(len(inner)), "uncompressed_size", uint64(len(inner)))
 }
 
@@ -288,7 +298,8 @@ func (m *vectorMaker) summary() {
 			counts, messages = append(counts, [2]uint64{uint64(id), n}), messages+n
 		}
 		group(opStatistics, func() {
-			put(opStatistics, "Statistics", "message_count", messages, "schema_count", uint16(counted["Schema"]), "channel_count", counted["Channel"],
+			put(opStatistics, "Statistics", "message_count", messages, "schema_count", uint16(counted["Schema"]),
+				"channel_count", counted["Channel"],
 				"attachment_count", counted["Attachment"], "metadata_count", counted["Metadata"], "chunk_count", counted["Chunk"],
 				"message_start_time", m.times[0], "message_end_time", m.times[1], "channel_message_counts", counts)
 		})
@@ -320,7 +331,8 @@ func (m *vectorMaker) summary() {
 // eachVector calls f for each file of the matrix.
 func eachVector(t *testing.T, f func(t *testing.T, name string, v *vector, b []byte)) {
 	n := 0
-	for _, input := range []string{"NoData", "OneAttachment", "OneMessage", "OneMetadata", "OneSchemalessMessage", "TenMessages"} {
+	for _, input := range []string{"NoData", "OneAttachment", "OneMessage", "OneMetadata", "OneSchemalessMessage",
+		"TenMessages"} {
 		for _, set := range vectorSets(input) {
 			v, b := makeVector(input, set)
 			f(t, strings.Join(append([]string{input}, set...), "-"), v, b)
@@ -362,7 +374,8 @@ func TestConformanceMatrix(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range other.Records {
-			if i >= len(v.Records) || v.Records[i].Type != other.Records[i].Type || !reflect.DeepEqual(v.Records[i].named(), other.Records[i].named()) {
+			if i >= len(v.Records) || v.Records[i].Type != other.Records[i].Type || !reflect.DeepEqual(v.Records[i].named(),
+				other.Records[i].named()) {
 				t.Fatalf("%s: record %d is %+v, want %+v", name, i, v.Records[i:], other.Records[i])
 			}
 		}

@@ -118,10 +118,12 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*write
 	w.header.profile, w.profiled = o.Metadata[metaProfile]
 	delete(w.own.values, metaProfile)
 	if w.level > w.codec.MaxLevel() {
-		return nil, createError(path, fmt.Sprintf("compression level %d of %s", w.level, w.codec.Name()), storage.ErrUnsupported, levelHint(w.codec))
+		return nil, createError(path, fmt.Sprintf("compression level %d of %s", w.level, w.codec.Name()),
+			storage.ErrUnsupported, levelHint(w.codec))
 	}
 	if o.ChunkSize > maxChunk {
-		return nil, createError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported, "a chunk may have up to 4 GiB")
+		return nil, createError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported,
+			"a chunk may have up to 4 GiB")
 	}
 	return w, nil
 }
@@ -181,7 +183,8 @@ func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	c := outChannel{schema: -1}
 	c.id, c.topic, c.encoding = uint16(len(w.channels)+1), t.Name, t.Encoding
 	c.metadata = metadataOf(&t, t.Encoding == "cdr" && !w.profiled, w.qosText)
-	c.about = ros2bag.Topic{Name: t.Name, Type: t.Type, Format: t.Encoding, Hash: t.Metadata[storage.MetaTypeHash], QoS: slices.Clone(t.QoS)}
+	c.about = ros2bag.Topic{Name: t.Name, Type: t.Type, Format: t.Encoding, Hash: t.Metadata[storage.MetaTypeHash],
+		QoS: slices.Clone(t.QoS)}
 	if w.schemed || t.Type != "" || t.Schema.Encoding != "" || len(t.Schema.Data) > 0 {
 		s := schema{name: t.Type, encoding: t.Schema.Encoding, data: t.Schema.Data}
 		k := string(s.append(nil))
@@ -202,7 +205,8 @@ func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 
 // defineAs takes the channels and schemas of a Writer, with their ids, and what it copies.
 func (w *writer) defineAs(o *writer) {
-	w.channels, w.schemas, w.byID, w.copying = slices.Clone(o.channels), slices.Clone(o.schemas), maps.Clone(o.byID), o.copying
+	w.channels, w.schemas, w.byID, w.copying = slices.Clone(o.channels), slices.Clone(o.schemas), maps.Clone(
+		o.byID), o.copying
 	for i := range w.channels {
 		c := &w.channels[i]
 		c.written, c.chunk, c.slot = false, nil, 0
@@ -309,7 +313,8 @@ func (w *writer) finish() error {
 		}
 	}
 	if !w.settled() {
-		return w.fail(fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.state.Handed, w.appended), nil)
+		return w.fail(fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.state.Handed, w.appended),
+			nil)
 	}
 	if err := w.writeOwn(); err != nil {
 		return err

@@ -145,7 +145,8 @@ func (s *scanner) headline(why *reason, complete bool, missing int64) error {
 		lost.Uncounted = !complete && len(s.notes) > 0
 	}
 	if s.ownerless > 0 {
-		what += fmt.Sprintf("; %d messages belong to connections that the file does not define, and are not read", s.ownerless)
+		what += fmt.Sprintf("; %d messages belong to connections that the file does not define, and are not read",
+			s.ownerless)
 		if why.code == "unindexed" {
 			why.code = codeNoConnection
 		}
@@ -199,7 +200,8 @@ func (s *scanner) byInfos() error {
 			return true
 		})
 		s.r.src.Lose(x.at)
-		if err := s.r.src.WarnLost(lost, "chunk-data", x.at, true, "%s%s", what, chunked.LeftOf(x.messages, got)); err != nil {
+		if err := s.r.src.WarnLost(lost, "chunk-data", x.at, true, "%s%s", what,
+			chunked.LeftOf(x.messages, got)); err != nil {
 			return err
 		}
 	}

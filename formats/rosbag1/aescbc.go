@@ -123,7 +123,8 @@ func createAES(ctx context.Context, kind, value string) (encryptor, map[string]s
 			key, err = parseKey(b)
 		}
 		if err != nil {
-			return nil, nil, &storage.OptionError{Name: storage.NameEncrypt, What: fmt.Sprintf("the key in %s cannot be used: %v", file, err), Hint: "name a file with a key"}
+			return nil, nil, &storage.OptionError{Name: storage.NameEncrypt,
+				What: fmt.Sprintf("the key in %s cannot be used: %v", file, err), Hint: "name a file with a key"}
 		}
 	case kind == "gpg" && value != "":
 		key = make([]byte, keySize)
@@ -136,7 +137,8 @@ func createAES(ctx context.Context, kind, value string) (encryptor, map[string]s
 		}
 		fields[fieldGPGUser], fields[fieldEncryptedKey] = value, string(b)
 	default:
-		return nil, nil, &storage.OptionError{Name: storage.NameEncrypt, What: "it does not name a key", Hint: "type gpg:USER or key:@FILE; a key on the command line shows in lists of processes"}
+		return nil, nil, &storage.OptionError{Name: storage.NameEncrypt, What: "it does not name a key",
+			Hint: "type gpg:USER or key:@FILE; a key on the command line shows in lists of processes"}
 	}
 	enc, err := newAES(key)
 	return enc, fields, err

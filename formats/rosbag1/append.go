@@ -48,7 +48,8 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage
 	fail := func(what string, err error, hint string) (storage.Writer, error) {
 		return nil, createError(path, what, err, hint)
 	}
-	in, err := inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: openReader, Hint: soundHint, FS: o.FS, NoSync: o.NoSync, Grows: true})
+	in, err := inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: openReader, Hint: soundHint, FS: o.FS,
+		NoSync: o.NoSync, Grows: true})
 	if err != nil {
 		return fail("bag to be added to", err, "")
 	}
@@ -57,7 +58,8 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage
 		return nil, errors.Join(err, in.Close())
 	}
 	if o.Append = false; o.Values[storage.NameEncrypt] != "" {
-		return nil, errors.Join(createError(path, "encryption of what is added", storage.ErrUnsupported, "write a new bag"), in.Close())
+		return nil, errors.Join(createError(path, "encryption of what is added", storage.ErrUnsupported, "write a new bag"),
+			in.Close())
 	}
 	if o.Compression == "" {
 		o.Compression = codec
@@ -77,12 +79,14 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage
 const soundHint = "make a sound copy first: bagconv recover IN OUT"
 
 // readOld reads the index of the bag, the codec of the most chunks, and where it ends.
-func readOld(ctx context.Context, path string, fsys storage.FS, in *inplace.File) (old *oldBag, codec string, end int64, err error) {
+func readOld(ctx context.Context, path string, fsys storage.FS, in *inplace.File) (old *oldBag, codec string, end int64,
+	err error) {
 	broken := func(what string, err error) (*oldBag, string, int64, error) {
 		return nil, "", 0, createError(path, "bag to be added to: "+what, err, soundHint)
 	}
 	src, err := openReader(ctx, path, storage.ReadOptions{FS: fsys, Strict: true})
-	encrypted := createError(path, "encrypted bag to be added to", storage.ErrUnsupported, "write a new bag: bagconv merge IN IN... OUT --encrypt KEY")
+	encrypted := createError(path, "encrypted bag to be added to", storage.ErrUnsupported,
+		"write a new bag: bagconv merge IN IN... OUT --encrypt KEY")
 	switch {
 	case errors.Is(err, storage.ErrKey):
 		return nil, "", 0, encrypted
@@ -95,7 +99,8 @@ func readOld(ctx context.Context, path string, fsys storage.FS, in *inplace.File
 	defer func() { err = errors.Join(err, src.Close()) }()
 	r, ok := src.(*reader)
 	if !ok || r.version != "2.0" {
-		return nil, "", 0, createError(path, "bag of another version than 2.0 to be added to", storage.ErrUnsupported, "write a new bag: bagconv merge IN IN... OUT")
+		return nil, "", 0, createError(path, "bag of another version than 2.0 to be added to", storage.ErrUnsupported,
+			"write a new bag: bagconv merge IN IN... OUT")
 	}
 	if r.enc != nil || r.locked {
 		return nil, "", 0, encrypted
@@ -103,7 +108,8 @@ func readOld(ctx context.Context, path string, fsys storage.FS, in *inplace.File
 	if r.trailerEnd == 0 {
 		return broken("it has no sound index", storage.ErrCorrupt)
 	}
-	old = &oldBag{file: in, topics: []storage.Topic{}, named: map[string][]int{}, used: map[uint32]bool{}, at: int64(len(versionLine))}
+	old = &oldBag{file: in, topics: []storage.Topic{}, named: map[string][]int{}, used: map[uint32]bool{},
+		at: int64(len(versionLine))}
 	if old.order, err = r.indexOrder(); err != nil {
 		return nil, "", 0, err
 	}
@@ -137,7 +143,8 @@ func readOld(ctx context.Context, path string, fsys storage.FS, in *inplace.File
 		data := record[8+binary.LittleEndian.Uint32(record):]
 		old.named[c.topic.Name] = append(old.named[c.topic.Name], len(old.conns))
 		old.topics = append(old.topics, c.topic)
-		old.conns = append(old.conns, &oldConn{outConn: outConn{id: c.id, name: c.topic.Name, old: true, record: record, data: data}})
+		old.conns = append(old.conns, &oldConn{outConn: outConn{id: c.id, name: c.topic.Name, old: true, record: record,
+			data: data}})
 	}
 	for name, n := range r.codecs {
 		if codec == "" || n > r.codecs[codec] || n == r.codecs[codec] && name < codec {
@@ -190,7 +197,8 @@ func samePublisher(t, have *storage.Topic) bool {
 	of := func(t *storage.Topic) map[string]string {
 		m := maps.Clone(t.Metadata)
 		maps.DeleteFunc(m, func(k, v string) bool {
-			return !headerField(k) || k == storage.MetaMD5Sum || k == metaTopic && v == t.Name || k == storage.MetaLatching && v == "0"
+			return !headerField(k) || k == storage.MetaMD5Sum || k == metaTopic && v == t.Name || k == storage.MetaLatching &&
+				v == "0"
 		})
 		return m
 	}
@@ -271,7 +279,8 @@ func (b *oldBag) patch(indexPos uint64, conns, chunks uint32) (inplace.Patch, er
 	} {
 		place := fieldValue(now, field.name)
 		if len(place) != len(field.value) {
-			return inplace.Patch{}, fmt.Errorf("the file header has no %s of %d bytes: %w", field.name, len(field.value), storage.ErrUnsupported)
+			return inplace.Patch{}, fmt.Errorf("the file header has no %s of %d bytes: %w", field.name, len(field.value),
+				storage.ErrUnsupported)
 		}
 		copy(place, field.value)
 	}

@@ -86,7 +86,8 @@ func (r *reader) compareIndex(bl *block, messages []chunkMessage) error {
 			return fmt.Errorf("record at byte %d: %w", at, errOp)
 		case h.version != 1:
 			return fmt.Errorf("record at byte %d has version %d; 1 is the only one", at, h.version)
-		case h.dataSize() != int64(h.dataLen) && uint64(h.dataLen) != 20*uint64(h.count) && uint64(h.dataLen) != 24*uint64(h.count):
+		case h.dataSize() != int64(h.dataLen) && uint64(h.dataLen) != 20*uint64(h.count) &&
+			uint64(h.dataLen) != 24*uint64(h.count):
 			return fmt.Errorf("record at byte %d has %d bytes for %d messages", at, h.dataLen, h.count)
 		}
 		data, err := w.record(&h, at)
@@ -99,10 +100,12 @@ func (r *reader) compareIndex(bl *block, messages []chunkMessage) error {
 			if next >= len(messages) || messages[next].at > e.at {
 				next = 0
 			}
-			more, ok := slices.BinarySearchFunc(messages[next:], e.at, func(m chunkMessage, at uint32) int { return cmp.Compare(m.at, at) })
+			more, ok := slices.BinarySearchFunc(messages[next:], e.at,
+				func(m chunkMessage, at uint32) int { return cmp.Compare(m.at, at) })
 			next += more
 			if !ok || messages[next].seen || messages[next].entry != e {
-				return fmt.Errorf("the record at byte %d has a message of connection %d, %d bytes into the chunk, that is not there", at, conn, e.at)
+				return fmt.Errorf("the record at byte %d has a message of connection %d, %d bytes into the chunk, "+
+					"that is not there", at, conn, e.at)
 			}
 			messages[next].seen = true
 		}

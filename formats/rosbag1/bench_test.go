@@ -26,7 +26,8 @@ func payload(size int) []byte {
 }
 
 func writeBench(b testing.TB, path, codec string, size, n int) int64 {
-	w, err := createWriter(context.Background(), path, storage.WriteOptions{Compression: codec, NoSync: true, Overwrite: true})
+	w, err := createWriter(context.Background(), path, storage.WriteOptions{Compression: codec, NoSync: true,
+		Overwrite: true})
 	if err != nil {
 		b.Fatal(err)
 	}

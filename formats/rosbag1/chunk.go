@@ -144,10 +144,12 @@ func (r *reader) readChunkHeader(b *block, d *chunked.Damage) (chunk, error) {
 		d.Repair("chunk-header", b.Offset, "the header of a chunk cannot be read: %v", err)
 		return r.guessChunk(b)
 	case c.codec == nil:
-		d.Add("compression", b.Offset, c.stored, "a chunk has the compression %.20q, which bags do not allow; it is not read", c.compression)
+		d.Add("compression", b.Offset, c.stored, "a chunk has the compression %.20q, which bags do not allow; it is not read",
+			c.compression)
 		return c, nil
 	case c.renamed:
-		d.Repair("compression", b.Offset, "a chunk has the compression %.20q; it is read as %s", c.compression, c.codec.Name())
+		d.Repair("compression", b.Offset, "a chunk has the compression %.20q; it is read as %s", c.compression,
+			c.codec.Name())
 	}
 	if c.guessed {
 		d.Repair("op", b.Offset, "%v", errOp)
@@ -199,7 +201,8 @@ func (r *reader) load(bl *block, b *storage.Batch, w *walk) error {
 		w.stored = nil
 		if c.codec == compress.None {
 			if w.damage.Places == 0 && int64(len(b.Buf)) != c.size {
-				w.damage.Repair("chunk-header", bl.Offset, "a chunk states %d bytes before encryption, and it has %d", c.size, len(b.Buf))
+				w.damage.Repair("chunk-header", bl.Offset, "a chunk states %d bytes before encryption, and it has %d", c.size,
+					len(b.Buf))
 			}
 			w.block(c.data, true, b.Buf)
 			return nil
@@ -229,9 +232,11 @@ func (r *reader) load(bl *block, b *storage.Batch, w *walk) error {
 	}
 	switch {
 	case err == nil && !c.open && int64(len(b.Buf)) != c.size:
-		w.damage.Repair("chunk-header", bl.Offset, "a chunk states %d bytes before compression, and it has %d", c.size, len(b.Buf))
+		w.damage.Repair("chunk-header", bl.Offset, "a chunk states %d bytes before compression, and it has %d", c.size,
+			len(b.Buf))
 	case err != nil:
-		w.damage.Add("compressed-data", c.data, c.unread(int64(len(b.Buf))), "the compressed data of a chunk is damaged (%v); %s could be read", err, c.readText(len(b.Buf)))
+		w.damage.Add("compressed-data", c.data, c.unread(int64(len(b.Buf))),
+			"the compressed data of a chunk is damaged (%v); %s could be read", err, c.readText(len(b.Buf)))
 	}
 	w.block(c.data, true, b.Buf)
 	return nil
@@ -318,7 +323,8 @@ func (w *walk) block(at int64, compressed bool, b []byte) {
 		if compressed {
 			offset, where = at, fmt.Sprintf(" (%d bytes into the decompressed chunk)", g.from)
 		}
-		w.damage.Add("chunk-data", offset, int64(g.to-g.from), "%d bytes of a chunk%s cannot be read as records: %v", g.to-g.from, where, g.err)
+		w.damage.Add("chunk-data", offset, int64(g.to-g.from), "%d bytes of a chunk%s cannot be read as records: %v",
+			g.to-g.from, where, g.err)
 	}
 	if w.guessed > 0 {
 		w.damage.Repair("op", at, "the op of %d records of a chunk is damaged; their other fields identify them", w.guessed)

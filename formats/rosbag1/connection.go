@@ -71,7 +71,8 @@ func (r *reader) checkFields(c *connection, at int64) error {
 	if c.lacks == "" {
 		return nil
 	}
-	return r.src.Warn("connection", at, false, "connection %d, topic %.200q, has no field %s; other programs may refuse the bag", c.id, c.topic.Name, c.lacks)
+	return r.src.Warn("connection", at, false,
+		"connection %d, topic %.200q, has no field %s; other programs may refuse the bag", c.id, c.topic.Name, c.lacks)
 }
 
 // same reports whether two records define the same connection. Texts are left

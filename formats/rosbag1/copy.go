@@ -47,12 +47,14 @@ func (w *writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 		return false
 	}
 	w.copying = nil
-	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.state.Handed > 0 || w.cur != nil || from.codecs[w.codec.Name()] == 0 || len(topics) != len(from.conns.list) {
+	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.state.Handed > 0 || w.cur != nil ||
+		from.codecs[w.codec.Name()] == 0 || len(topics) != len(from.conns.list) {
 		from.copying = nil
 		return false
 	}
 	n := len(topics)
-	c := &copying{codec: w.codec, least: w.threshold / 2, conns: make([]outConn, n), index: make([]int, n), topic: from.conns.lookup}
+	c := &copying{codec: w.codec, least: w.threshold / 2, conns: make([]outConn, n), index: make([]int, n),
+		topic: from.conns.lookup}
 	if w.old == nil {
 		w.keepIDs(from, topics)
 	}
@@ -188,7 +190,8 @@ func (s *storedChunk) define(at int, h *header, data []byte) bool {
 	}
 	c := &s.from.conns[topic]
 	s.defines = append(s.defines, connectionKey{topic, uint32(at)})
-	return c.record != nil && string(h.topic) == c.name && (bytes.Equal(data, c.data) || bytes.Equal(inOrder(data), c.data))
+	return c.record != nil && string(h.topic) == c.name && (bytes.Equal(data, c.data) ||
+		bytes.Equal(inOrder(data), c.data))
 }
 
 // finish ends the chunk: what can be known of it alone is known.

@@ -15,7 +15,8 @@ import (
 // copyBag writes all of r to path: the blocks that repack names are packed anew,
 // those that can be copied are, and the others are packed anew, too. It returns
 // how many were copied. edit changes a topic, and leaves it out with false.
-func copyBag(t testing.TB, r *reader, path string, o storage.WriteOptions, threshold int, edit func(*storage.Topic) bool, repack func(i int) bool) int {
+func copyBag(t testing.TB, r *reader, path string, o storage.WriteOptions, threshold int,
+	edit func(*storage.Topic) bool, repack func(i int) bool) int {
 	t.Helper()
 	sw, err := createWriter(context.Background(), path, o)
 	if err != nil {
@@ -93,7 +94,8 @@ func sameBag(t *testing.T, path string, want []storage.Message, names []string) 
 		}
 		for k := range got {
 			g, w := &got[k], &want[k]
-			if i.Topics[g.Topic].Name+i.Topics[g.Topic].Metadata["callerid"] != names[w.Topic] || g.LogTime != w.LogTime || !bytes.Equal(g.Data, w.Data) {
+			if i.Topics[g.Topic].Name+i.Topics[g.Topic].Metadata["callerid"] != names[w.Topic] || g.LogTime != w.LogTime ||
+				!bytes.Equal(g.Data, w.Data) {
 				t.Fatalf("message %d is %+v, want %+v", k, g, w)
 			}
 		}
@@ -320,7 +322,8 @@ func copiedBags(t *testing.T, messages []storage.Message) (paths []string) {
 		in, out := filepath.Join(dir, "in.bag"), filepath.Join(dir, codec+"-copied.bag")
 		write(t, in, storage.WriteOptions{Compression: codec, ChunkSize: 2000, Overwrite: true, NoSync: true}, messages)
 		repack := func(i int) bool { return i%3 == 0 }
-		if n := copyBag(t, open(t, in, storage.ReadOptions{}), out, storage.WriteOptions{Compression: codec, NoSync: true}, 2000, nil, repack); n < 4 {
+		if n := copyBag(t, open(t, in, storage.ReadOptions{}), out, storage.WriteOptions{Compression: codec, NoSync: true},
+			2000, nil, repack); n < 4 {
 			t.Fatalf("%d chunks are copied", n)
 		}
 		late := filepath.Join(dir, codec+"-late.bag")
@@ -342,7 +345,8 @@ func BenchmarkCopy(b *testing.B) {
 		for _, packed := range []bool{false, true} {
 			b.Run(map[bool]string{false: "copied", true: "packed"}[packed], func(b *testing.B) {
 				for b.Loop() {
-					copyBag(b, r, out, storage.WriteOptions{Compression: codec, NoSync: true, Overwrite: true}, 0, nil, func(int) bool { return packed })
+					copyBag(b, r, out, storage.WriteOptions{Compression: codec, NoSync: true, Overwrite: true}, 0, nil,
+						func(int) bool { return packed })
 				}
 			})
 		}

@@ -152,9 +152,10 @@ func TestCopyTopics(t *testing.T) {
 		want int
 		left int // messages
 	}{
-		"all":           {func(*storage.Topic) bool { return true }, 5, 8},
-		"the last out":  {func(t *storage.Topic) bool { return t.Name != "/empty" }, 3, 6},
-		"the first out": {func(t *storage.Topic) bool { return t.Metadata["callerid"] != "/talker" }, 1, 5}, // 1 stays, 2 becomes 0
+		"all":          {func(*storage.Topic) bool { return true }, 5, 8},
+		"the last out": {func(t *storage.Topic) bool { return t.Name != "/empty" }, 3, 6},
+		// 1 stays, 2 becomes 0
+		"the first out": {func(t *storage.Topic) bool { return t.Metadata["callerid"] != "/talker" }, 1, 5},
 		"renamed": {func(t *storage.Topic) bool {
 			if t.Name == "/empty" {
 				t.Name = "/void"
@@ -169,7 +170,8 @@ func TestCopyTopics(t *testing.T) {
 				t.Fatal(err)
 			}
 			out := filepath.Join(t.TempDir(), "out.bag")
-			if n := copyBag(t, sr.(*reader), out, storage.WriteOptions{Compression: "lz4", NoSync: true}, 10, c.edit, nil); n != c.want {
+			if n := copyBag(t, sr.(*reader), out, storage.WriteOptions{Compression: "lz4", NoSync: true}, 10, c.edit,
+				nil); n != c.want {
 				t.Errorf("%d of 5 chunks are copied, want %d", n, c.want)
 			}
 			r := open(t, out, storage.ReadOptions{Strict: true})
@@ -203,9 +205,11 @@ func TestCopyDefines(t *testing.T) {
 		repack int
 		want   int // copied
 	}{
-		"by a copied one without messages of it": {[]*rawChunk{chunk(0, 0, 10, 0), chunk(0, 10, 10, 1), chunk(1, 20, 10)}, -1, 2},
-		"in a packed one that defines no other":  {[]*rawChunk{chunk(0, 0, 10, 0), chunk(0, 10, 2, 1), chunk(1, 20, 10)}, 1, 1},
-		"in a packed one that defines another":   {[]*rawChunk{chunk(0, 0, 2, 0, 1), chunk(1, 10, 10), chunk(0, 20, 10)}, 0, 2},
+		"by a copied one without messages of it": {[]*rawChunk{chunk(0, 0, 10, 0), chunk(0, 10, 10, 1), chunk(1, 20, 10)}, -1,
+			2},
+		"in a packed one that defines no other": {[]*rawChunk{chunk(0, 0, 10, 0), chunk(0, 10, 2, 1), chunk(1, 20, 10)}, 1,
+			1},
+		"in a packed one that defines another": {[]*rawChunk{chunk(0, 0, 2, 0, 1), chunk(1, 10, 10), chunk(0, 20, 10)}, 0, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := rawBag(compress.LZ4, c.chunks...)
@@ -221,7 +225,8 @@ func TestCopyDefines(t *testing.T) {
 				}
 			}
 			out := filepath.Join(t.TempDir(), "out.bag")
-			n := copyBag(t, r, out, storage.WriteOptions{Compression: "lz4", NoSync: true}, 900, nil, func(i int) bool { return i == c.repack })
+			n := copyBag(t, r, out, storage.WriteOptions{Compression: "lz4", NoSync: true}, 900, nil,
+				func(i int) bool { return i == c.repack })
 			if n != c.want {
 				t.Errorf("%d of 3 chunks are copied, want %d", n, c.want)
 			}

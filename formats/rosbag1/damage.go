@@ -20,7 +20,9 @@ func (r *reader) judge(bl *block, d *chunked.Damage, kept int64) error {
 			return err
 		}
 		if own == kept {
-			return r.src.Warn("count", bl.Offset, false, "the index counts %d messages in this chunk, but it has %d, as many as its own index records count", bl.counted, kept)
+			return r.src.Warn("count", bl.Offset, false,
+				"the index counts %d messages in this chunk, but it has %d, as many as its own index records count", bl.counted,
+				kept)
 		}
 	}
 	if bl.counted < 0 {

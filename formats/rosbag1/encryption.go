@@ -43,7 +43,8 @@ func openEncryptor(ctx context.Context, fields map[string]string, key storage.Se
 func createEncryptor(ctx context.Context, choice string) (encryptor, map[string]string, error) {
 	kind, value, ok := strings.Cut(strings.TrimPrefix(choice, aesName+":"), ":")
 	if !ok {
-		return nil, nil, &storage.OptionError{Name: storage.NameEncrypt, What: "it is KIND:VALUE", Hint: "type gpg:USER or key:@FILE"}
+		return nil, nil, &storage.OptionError{Name: storage.NameEncrypt, What: "it is KIND:VALUE",
+			Hint: "type gpg:USER or key:@FILE"}
 	}
 	enc, fields, err := createAES(ctx, kind, value)
 	if err != nil {

@@ -38,7 +38,8 @@ func gpgHome(t *testing.T, protection string) {
 		os.RemoveAll(dir)
 	})
 	parameters := filepath.Join(t.TempDir(), "parameters")
-	text := "Key-Type: RSA\nKey-Length: 2048\nSubkey-Type: RSA\nSubkey-Length: 2048\nSubkey-Usage: encrypt\nName-Real: " + testName + "\nName-Email: " + testUser +
+	text := "Key-Type: RSA\nKey-Length: 2048\nSubkey-Type: RSA\nSubkey-Length: 2048\nSubkey-Usage: encrypt\nName-Real: " +
+		testName + "\nName-Email: " + testUser +
 		"\nExpire-Date: 0\n" + protection + "\n%commit\n"
 	if err := os.WriteFile(parameters, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -58,7 +59,8 @@ func TestGPG(t *testing.T) {
 	var paths []string
 	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		path := filepath.Join(dir, codec+".bag")
-		write(t, path, storage.WriteOptions{Compression: codec, ChunkSize: 2000, NoSync: true, Values: map[string]string{storage.NameEncrypt: "gpg:" + testUser}}, messages)
+		write(t, path, storage.WriteOptions{Compression: codec, ChunkSize: 2000, NoSync: true,
+			Values: map[string]string{storage.NameEncrypt: "gpg:" + testUser}}, messages)
 		r := open(t, path, storage.ReadOptions{Strict: true, CheckIndexes: true})
 		equalMessages(t, readAll(t, r), messages)
 		if i := info(t, r); len(i.Warnings) > 0 || !strings.Contains(i.Facts[0].Value, testUser) {
@@ -66,11 +68,13 @@ func TestGPG(t *testing.T) {
 		}
 		paths = append(paths, path)
 	}
-	if out, err := exec.Command("/usr/bin/python3", "-c", "import rosbag, std_msgs, gnupg, Cryptodome").CombinedOutput(); err != nil {
+	if out, err := exec.Command("/usr/bin/python3", "-c",
+		"import rosbag, std_msgs, gnupg, Cryptodome").CombinedOutput(); err != nil {
 		missing(t, "python3-rosbag", fmt.Errorf("%w: %s", err, out))
 	}
 	bytes, first, last, _ := summary(messages)
-	for i, line := range strings.Split(strings.TrimSpace(run(t, "/usr/bin/python3", append([]string{"testdata/referee/encrypted.py", "read"}, paths...)...)), "\n") {
+	for i, line := range strings.Split(strings.TrimSpace(run(t, "/usr/bin/python3",
+		append([]string{"testdata/referee/encrypted.py", "read"}, paths...)...)), "\n") {
 		var got struct {
 			Messages, Bytes int
 			First, Last     int64
@@ -79,7 +83,8 @@ func TestGPG(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &got); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
-		if got.Messages != len(messages) || got.Bytes != bytes || got.First != first || got.Last != last || len(got.Topics) == 0 {
+		if got.Messages != len(messages) || got.Bytes != bytes || got.First != first || got.Last != last ||
+			len(got.Topics) == 0 {
 			t.Errorf("%s: %s", paths[i], line)
 		}
 	}
@@ -95,7 +100,8 @@ func TestGPG(t *testing.T) {
 	// A wrong passphrase, and no key: the error does not show what it was.
 	run(t, "gpgconf", "--homedir", os.Getenv("GNUPGHOME"), "--kill", "gpg-agent") // it remembers
 	t.Setenv(passphraseVariable, "another one")
-	if _, err := openReader(t.Context(), paths[0], storage.ReadOptions{}); err == nil || strings.Contains(err.Error(), "another one") {
+	if _, err := openReader(t.Context(), paths[0], storage.ReadOptions{}); err == nil ||
+		strings.Contains(err.Error(), "another one") {
 		t.Errorf("with a wrong passphrase: %v", err)
 	}
 }

@@ -30,7 +30,8 @@ func encryptedBag(t testing.TB, codec string, n int) ([]byte, []storage.Message)
 	}
 	path := filepath.Join(dir, "a.bag")
 	messages := testMessages(n)
-	write(t, path, storage.WriteOptions{Compression: codec, ChunkSize: 700, NoSync: true, Values: map[string]string{storage.NameEncrypt: "key:@" + file}}, messages)
+	write(t, path, storage.WriteOptions{Compression: codec, ChunkSize: 700, NoSync: true,
+		Values: map[string]string{storage.NameEncrypt: "key:@" + file}}, messages)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,10 @@ func TestEncrypted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sorted := slices.SortedStableFunc(slices.Values(want), func(a, b storage.Message) int { return cmp.Compare(a.LogTime, b.LogTime) })
+		sorted := slices.SortedStableFunc(slices.Values(want), func(a, b storage.Message) int {
+			return cmp.Compare(a.LogTime,
+				b.LogTime)
+		})
 		n := 0
 		for m, err := range r.(storage.Querier).Query(t.Context(), storage.Query{Skip: 20, Limit: 7}) {
 			if err != nil || key(*m) != key(sorted[20+n]) {
@@ -97,7 +101,8 @@ func TestEncryptedScan(t *testing.T) {
 // reported as such, and shows in no message.
 func TestNoKey(t *testing.T) {
 	b, want := encryptedBag(t, "lz4", 60)
-	if _, err := openOld(t, b, storage.ReadOptions{}); !errors.Is(err, storage.ErrKey) || !strings.Contains(err.Error(), "--bag-key") {
+	if _, err := openOld(t, b, storage.ReadOptions{}); !errors.Is(err, storage.ErrKey) || !strings.Contains(err.Error(),
+		"--bag-key") {
 		t.Errorf("without a key: %v", err)
 	}
 	r, err := openOld(t, b, storage.ReadOptions{InfoOnlyAbove: 1})
@@ -106,14 +111,17 @@ func TestNoKey(t *testing.T) {
 	}
 	defer r.Close()
 	i := info(t, r)
-	if !i.Locked || i.Messages != int64(len(want)) || i.End <= i.Start || len(i.Topics) > 0 || len(i.Warnings) != 1 || i.Warnings[0].Code != "encrypted" || damaged(i) {
+	if !i.Locked || i.Messages != int64(len(want)) || i.End <= i.Start || len(i.Topics) > 0 || len(i.Warnings) != 1 ||
+		i.Warnings[0].Code != "encrypted" || damaged(i) {
 		t.Errorf("%d messages, topics %v, warnings %v", i.Messages, i.Topics, i.Warnings)
 	}
 	counts := make([]int, len(testTopics))
 	for _, m := range want {
 		counts[m.Topic]++
 	}
-	hidden := storage.Fact{Key: "connections", Value: fmt.Sprintf("%d, with an encrypted topic; messages by id: 0: %d, 1: %d, 2: %d", len(testTopics), counts[0], counts[1], counts[2])}
+	hidden := storage.Fact{Key: "connections",
+		Value: fmt.Sprintf("%d, with an encrypted topic; messages by id: 0: %d, 1: %d, 2: %d", len(testTopics), counts[0],
+			counts[1], counts[2])}
 	if !slices.Contains(i.Facts, hidden) {
 		t.Errorf("facts %v, want %v", i.Facts, hidden)
 	}
@@ -134,7 +142,8 @@ func TestNoKey(t *testing.T) {
 		}
 	}
 	for i := range 300 { // padding is right by chance in one of 256
-		if _, err := openOld(t, b, storage.ReadOptions{Key: keyOf(fmt.Sprintf("%032x", i))}); !errors.Is(err, storage.ErrKey) {
+		if _, err := openOld(t, b, storage.ReadOptions{Key: keyOf(fmt.Sprintf("%032x", i))}); !errors.Is(err,
+			storage.ErrKey) {
 			t.Fatalf("key %d: %v", i, err)
 		}
 	}
@@ -185,7 +194,8 @@ func TestEncryptionName(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if _, err := openEncryptor(t.Context(), map[string]string{fieldEncryptor: "x"}, storage.Secret{}); !errors.Is(err, storage.ErrUnsupported) {
+	if _, err := openEncryptor(t.Context(), map[string]string{fieldEncryptor: "x"}, storage.Secret{}); !errors.Is(err,
+		storage.ErrUnsupported) {
 		t.Error(err)
 	}
 }

@@ -112,7 +112,8 @@ func TestLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l := info.Lost; l.Bytes == 0 && l.Messages == 0 || l.Blocks == 0 || l.Blocks > 3 || int(l.Messages) > len(messages)-len(got) {
+		if l := info.Lost; l.Bytes == 0 && l.Messages == 0 || l.Blocks == 0 || l.Blocks > 3 ||
+			int(l.Messages) > len(messages)-len(got) {
 			t.Errorf("%s: %d of %d messages, lost %+v: %v", name, len(got), len(messages), l, info.Warnings)
 		}
 	}

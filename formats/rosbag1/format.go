@@ -20,10 +20,13 @@ const maxTime = math.MaxUint32*1e9 + 999999999
 
 // options are in a variable of their own, as Create asks for them.
 var options = storage.Options{
-	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none", "lz4", "bz2"}, Help: "codec of the chunks; from bag to bag the default is that of IN, and chunks are copied unchanged"},
+	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none", "lz4", "bz2"},
+		Help: "codec of the chunks; from bag to bag the default is that of IN, and chunks are copied unchanged"},
 	{Name: storage.NameLevel, Kind: storage.OptionInteger, Help: "compression level; 0 is the default of the codec"},
-	{Name: storage.NameChunkSize, Kind: storage.OptionSize, Help: "message data per chunk: 768K, 4M (times 1024), or 4MB (times 1000)"},
-	{Name: storage.NameEncrypt, Kind: storage.OptionText, Help: "encrypt as rosbag does. gpg:USER: with a new key, which OUT has, encrypted for that user of gpg; key:@FILE: with the key in FILE, which OUT does not have"},
+	{Name: storage.NameChunkSize, Kind: storage.OptionSize,
+		Help: "message data per chunk: 768K, 4M (times 1024), or 4MB (times 1000)"},
+	{Name: storage.NameEncrypt, Kind: storage.OptionText, Help: "encrypt as rosbag does. gpg:USER: with a new key, " +
+		"which OUT has, encrypted for that user of gpg; key:@FILE: with the key in FILE, which OUT does not have"},
 }
 
 // Format is the ROS 1 bag.

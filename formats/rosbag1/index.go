@@ -31,11 +31,14 @@ func (r *reader) readIndex(h header) (*reason, error) {
 	pos := h.indexPos
 	switch {
 	case pos == 0:
-		return &reason{code: "unindexed", at: -1, what: "the bag was not closed and has no index; the whole file is scanned; " + warnings.Unclosed, head: h}, nil
+		return &reason{code: "unindexed", at: -1,
+			what: "the bag was not closed and has no index; the whole file is scanned; " + warnings.Unclosed, head: h}, nil
 	case pos > uint64(r.src.Size):
-		return &reason{code: "truncated", at: r.src.Size, what: fmt.Sprintf("the file is cut off: it has %d of at least %d bytes", r.src.Size, pos), head: h}, nil
+		return &reason{code: "truncated", at: r.src.Size,
+			what: fmt.Sprintf("the file is cut off: it has %d of at least %d bytes", r.src.Size, pos), head: h}, nil
 	case pos < uint64(r.first):
-		return &reason{code: "index", at: 13, what: fmt.Sprintf("the position of the index, %d, lies within the file header", pos), head: h}, nil
+		return &reason{code: "index", at: 13, what: fmt.Sprintf("the position of the index, %d, lies within the file header",
+			pos), head: h}, nil
 	}
 	err := r.readTrailer(int64(pos), h.connCount, h.chunkCount)
 	if err == nil {
@@ -106,7 +109,8 @@ func (r *reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
 		pos = end
 	}
 	if conns != connCount || chunks != chunkCount {
-		return indexError("it has %d connections and %d chunks, but the file header counts %d and %d", conns, chunks, connCount, chunkCount)
+		return indexError("it has %d connections and %d chunks, but the file header counts %d and %d", conns, chunks,
+			connCount, chunkCount)
 	}
 	r.trailerEnd = pos
 	if pos < r.src.Size {
@@ -320,5 +324,6 @@ func (r *reader) verifyRest(from, to int64) error {
 	if at < to {
 		return indexError("there is a record at byte %d that is not in the index", at)
 	}
-	return r.src.Warn("junk", from, false, "%d bytes that are not a record are skipped; all chunks in the index were found", to-from)
+	return r.src.Warn("junk", from, false,
+		"%d bytes that are not a record are skipped; all chunks in the index were found", to-from)
 }

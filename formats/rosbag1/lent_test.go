@@ -47,7 +47,8 @@ func TestLent(t *testing.T) {
 
 // writeLent writes messages from one buffer, and returns which chunks were lent.
 // Chunks are appended as late as they may be.
-func writeLent(t *testing.T, path string, o storage.WriteOptions, messages []storage.Message, inline bool) (lent []bool) {
+func writeLent(t *testing.T, path string, o storage.WriteOptions, messages []storage.Message,
+	inline bool) (lent []bool) {
 	t.Helper()
 	w, err := createWriter(context.Background(), path, o)
 	if err != nil {

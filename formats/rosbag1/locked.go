@@ -49,7 +49,8 @@ func (h *hidden) fact() storage.Fact {
 		}
 		counts = append(counts, fmt.Sprintf("%d: %d", id, h.byID[id].count))
 	}
-	return storage.Fact{Key: "connections", Value: fmt.Sprintf("%d, with an encrypted topic; messages by id: %s", h.number, strings.Join(counts, ", "))}
+	return storage.Fact{Key: "connections", Value: fmt.Sprintf("%d, with an encrypted topic; messages by id: %s", h.number,
+		strings.Join(counts, ", "))}
 }
 
 // headerFields returns the fields of a record header that reads well.
@@ -81,7 +82,8 @@ func (r *reader) unlock(fields map[string]string, o *storage.ReadOptions) error 
 		return nil
 	case errors.Is(err, storage.ErrKey) && o.InfoOnlyAbove > 0 && o.Key.Reveal() == nil:
 		r.locked = true
-		return r.src.Warn("encrypted", int64(len(versionLine)), false, "the bag is encrypted, and there is no key: topics and messages cannot be read")
+		return r.src.Warn("encrypted", int64(len(versionLine)), false,
+			"the bag is encrypted, and there is no key: topics and messages cannot be read")
 	}
 	return r.noKey(fmt.Sprintf("the bag is encrypted with %.60q", name), err)
 }
@@ -112,7 +114,8 @@ func (r *reader) lengthsFit(c *chunk) bool {
 func (r *reader) decrypt(c *chunk, b *storage.Batch, d *chunked.Damage) {
 	out, err := r.enc.Decrypt(b.Buf[:0], b.Scratch)
 	if err != nil {
-		d.Add("encrypted-data", c.data, 0, "the encrypted data of a chunk is damaged (%v); %d bytes could be decrypted", err, len(out))
+		d.Add("encrypted-data", c.data, 0, "the encrypted data of a chunk is damaged (%v); %d bytes could be decrypted", err,
+			len(out))
 	}
 	b.Buf = out
 	if c.codec != compress.None {

@@ -32,7 +32,8 @@ func TestOld(t *testing.T) {
 				t.Fatal(err)
 			}
 			equalMessages(t, got, want)
-			if info.Version != f.version() || info.Messages != int64(len(want)) || info.Start != want[0].LogTime || info.End != want[len(want)-1].LogTime {
+			if info.Version != f.version() || info.Messages != int64(len(want)) || info.Start != want[0].LogTime ||
+				info.End != want[len(want)-1].LogTime {
 				t.Errorf("info %+v", info)
 			}
 			if unindexed := f.header && !f.closed; len(info.Warnings) > 0 != unindexed || info.Compression["none"] < 2 {
@@ -73,12 +74,14 @@ func TestOldPublishers(t *testing.T) {
 	}
 	b = oldRecord(b, map[string]string{"op": "\x63", "what": "ever"}, []byte("passed over"))
 	got, info, err := openBytes(t, b, storage.ReadOptions{Strict: true})
-	if err != nil || len(got) != 3 || got[0].Topic != got[2].Topic || got[0].Topic == got[1].Topic || len(info.Topics) != 2 {
+	if err != nil || len(got) != 3 || got[0].Topic != got[2].Topic || got[0].Topic == got[1].Topic ||
+		len(info.Topics) != 2 {
 		t.Fatalf("messages %v of %+v, %v", got, info, err)
 	}
 	for i, id := range []string{"/one", "/two"} {
 		topic := info.Topics[i]
-		if topic.Metadata["callerid"] != id || topic.Metadata["latching"] != "1" || string(topic.Schema.Data) != "int8 v" || info.Start != 1e9+2 {
+		if topic.Metadata["callerid"] != id || topic.Metadata["latching"] != "1" || string(topic.Schema.Data) != "int8 v" ||
+			info.Start != 1e9+2 {
 			t.Errorf("topic %+v", topic)
 		}
 	}
@@ -96,7 +99,8 @@ func TestOldManyTopics(t *testing.T) {
 			name = "/long" + strings.Repeat("x", 600)
 		}
 		want = append(want, name)
-		fields := map[string]string{"op": "\x02", "topic": name, "type": "x/Y", "md5": "m", "sec": "\x01\x00\x00\x00", "nsec": "\x02\x00\x00\x00"}
+		fields := map[string]string{"op": "\x02", "topic": name, "type": "x/Y", "md5": "m", "sec": "\x01\x00\x00\x00",
+			"nsec": "\x02\x00\x00\x00"}
 		b = oldRecord(b, fields, binary.LittleEndian.AppendUint32(make([]byte, i%9), uint32(i)))
 	}
 	got, info, err := openBytes(t, b, storage.ReadOptions{Strict: true})
@@ -104,7 +108,8 @@ func TestOldManyTopics(t *testing.T) {
 		t.Fatalf("%d messages, %d topics, %v", len(got), len(info.Topics), err)
 	}
 	for i, m := range got {
-		if name := info.Topics[m.Topic].Name; name != want[i] || len(m.Data) != i%9+4 || binary.LittleEndian.Uint32(m.Data[i%9:]) != uint32(i) {
+		if name := info.Topics[m.Topic].Name; name != want[i] || len(m.Data) != i%9+4 ||
+			binary.LittleEndian.Uint32(m.Data[i%9:]) != uint32(i) {
 			t.Fatalf("message %d: %d bytes of %.20s, want %.20s", i, len(m.Data), name, want[i])
 		}
 	}

@@ -34,9 +34,12 @@ func (f *oldForm) version() string { return strings.Fields(f.name)[0] }
 
 // Two topics of one type and one of another; version 0 takes the first one only.
 var oldTopics = []storage.Topic{
-	{Name: "/chatter", Type: "std_msgs/String", Encoding: encoding, Schema: textSchema("string data\n"), Metadata: map[string]string{storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1"}},
-	{Name: "/a/chatter", Type: "std_msgs/String", Encoding: encoding, Schema: textSchema("string data\n"), Metadata: map[string]string{storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1"}},
-	{Name: "/count", Type: "std_msgs/UInt32", Encoding: encoding, Schema: textSchema("uint32 data\n"), Metadata: map[string]string{storage.MetaMD5Sum: "304a39449588c7f8ce2df6e8001c5fce"}},
+	{Name: "/chatter", Type: "std_msgs/String", Encoding: encoding, Schema: textSchema("string data\n"),
+		Metadata: map[string]string{storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1"}},
+	{Name: "/a/chatter", Type: "std_msgs/String", Encoding: encoding, Schema: textSchema("string data\n"),
+		Metadata: map[string]string{storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1"}},
+	{Name: "/count", Type: "std_msgs/UInt32", Encoding: encoding, Schema: textSchema("uint32 data\n"),
+		Metadata: map[string]string{storage.MetaMD5Sum: "304a39449588c7f8ce2df6e8001c5fce"}},
 }
 
 // oldMessages returns n messages of topics topics with the size of data between them.
@@ -127,7 +130,8 @@ func (f *oldForm) records(b []byte, messages []storage.Message) []byte {
 	u32 := func(v uint32) string { return string(binary.LittleEndian.AppendUint32(nil, v)) }
 	u64 := func(v uint64) string { return string(binary.LittleEndian.AppendUint64(nil, v)) }
 	head := func(pos int) []byte {
-		return oldRecord(nil, map[string]string{"index_pos": u64(uint64(pos)), "op": "\x03"}, []byte(strings.Repeat(" ", headerSize-30)))
+		return oldRecord(nil, map[string]string{"index_pos": u64(uint64(pos)), "op": "\x03"},
+			[]byte(strings.Repeat(" ", headerSize-30)))
 	}
 	if f.header {
 		b = append(b, head(0)...)
@@ -144,9 +148,11 @@ func (f *oldForm) records(b []byte, messages []storage.Message) []byte {
 		md5 := t.Metadata[storage.MetaMD5Sum]
 		if !defined[of] {
 			defined[of] = true
-			b = oldRecord(b, map[string]string{"op": "\x01", "topic": t.Name, "type": t.Type, "md5": md5, "def": string(t.Schema.Data)}, nil)
+			b = oldRecord(b, map[string]string{"op": "\x01", "topic": t.Name, "type": t.Type, "md5": md5,
+				"def": string(t.Schema.Data)}, nil)
 		}
-		fields := map[string]string{"op": "\x02", "topic": t.Name, "type": t.Type, "md5": md5, "sec": u32(uint32(m.LogTime / 1e9)), "nsec": u32(uint32(m.LogTime % 1e9))}
+		fields := map[string]string{"op": "\x02", "topic": t.Name, "type": t.Type, "md5": md5,
+			"sec": u32(uint32(m.LogTime / 1e9)), "nsec": u32(uint32(m.LogTime % 1e9))}
 		for _, name := range []string{storage.MetaCallerID, storage.MetaLatching} {
 			if v, ok := t.Metadata[name]; ok {
 				fields[name] = v
@@ -159,7 +165,8 @@ func (f *oldForm) records(b []byte, messages []storage.Message) []byte {
 		copy(b[len(f.line):], head(len(b)))
 		for i, entries := range index {
 			if len(entries) > 0 {
-				b = oldRecord(b, map[string]string{"op": "\x04", "ver": u32(0), "topic": oldTopics[i].Name, "count": u32(uint32(len(entries) / 16))}, entries)
+				b = oldRecord(b, map[string]string{"op": "\x04", "ver": u32(0), "topic": oldTopics[i].Name,
+					"count": u32(uint32(len(entries) / 16))}, entries)
 			}
 		}
 	}

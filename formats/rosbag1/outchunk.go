@@ -176,7 +176,8 @@ func (k *outChunk) Encode() error {
 	}
 	stored := len(k.out) - k.front + len(k.lent)
 	if stored > maxChunk {
-		return createError(k.w.path, fmt.Sprintf("chunk of %d bytes", stored), storage.ErrUnsupported, "choose a smaller chunk size")
+		return createError(k.w.path, fmt.Sprintf("chunk of %d bytes", stored), storage.ErrUnsupported,
+			"choose a smaller chunk size")
 	}
 	h := binary.LittleEndian.AppendUint32(k.out[:0], uint32(k.front-8))
 	h = appendField(h, "compression", k.w.codec.Name())

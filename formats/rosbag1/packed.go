@@ -70,7 +70,8 @@ func unpack(src *chunked.Source, p *packing, fsys storage.FS) error {
 		err = src.Fail(-1, fmt.Sprintf("%s: %v", p.name, err), storage.ErrCorrupt)
 	}
 	if err == nil && cut != nil {
-		err = src.WarnLost(storage.Lost{Uncounted: true}, "compressed-data", -1, true, "the file is compressed by %s, and damaged or cut off (%v); what could be decompressed is read", p.name, cut)
+		err = src.WarnLost(storage.Lost{Uncounted: true}, "compressed-data", -1, true,
+			"the file is compressed by %s, and damaged or cut off (%v); what could be decompressed is read", p.name, cut)
 	}
 	if err != nil {
 		return errors.Join(err, temp.Close())

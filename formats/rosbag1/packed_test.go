@@ -59,7 +59,8 @@ func TestPacked(t *testing.T) {
 				t.Fatal(err)
 			}
 			equalMessages(t, readAll(t, r), want[name])
-			if i := info(t, r); i.Size != int64(len(packed)) || len(i.Facts) != 1 || !strings.Contains(i.Facts[0].Value, p.name) {
+			if i := info(t, r); i.Size != int64(len(packed)) || len(i.Facts) != 1 || !strings.Contains(i.Facts[0].Value,
+				p.name) {
 				t.Errorf("%s %s: %d bytes, facts %v", p.name, name, i.Size, i.Facts)
 			}
 			r.Close()

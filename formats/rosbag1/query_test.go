@@ -59,7 +59,8 @@ func TestQueryWithoutIndex(t *testing.T) {
 // TestQueryCache: chunks that overlap in time are more than the cache holds.
 func TestQueryCache(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.bag")
-	w, err := createWriter(context.Background(), path, storage.WriteOptions{Compression: "lz4", ChunkSize: 20 << 20, NoSync: true})
+	w, err := createWriter(context.Background(), path, storage.WriteOptions{Compression: "lz4", ChunkSize: 20 << 20,
+		NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

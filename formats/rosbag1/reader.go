@@ -27,7 +27,8 @@ type reader struct {
 	blocks  []block
 	codecs  map[string]int64 // chunks by compression
 
-	topicSets map[string][]storage.TopicID // Block.Topics, until freeze ids of connections, by their CHUNK_INFO; equal ones share memory
+	// Block.Topics, until freeze ids of connections, by their CHUNK_INFO; equal ones share memory
+	topicSets map[string][]storage.TopicID
 
 	seq storage.Sequence // of ReadNext
 
@@ -139,7 +140,8 @@ func (r *reader) open(o *storage.ReadOptions) error {
 		return err
 	}
 	if why == nil && o.Index == storage.IndexIgnored {
-		why = &reason{code: "index", at: int64(h.indexPos), what: "its definitions are not those of the chunks; the index is not used", head: h}
+		why = &reason{code: "index", at: int64(h.indexPos),
+			what: "its definitions are not those of the chunks; the index is not used", head: h}
 	}
 	if why == nil {
 		if why, err = r.readIndex(h); err != nil {
@@ -180,7 +182,8 @@ func (r *reader) readHead(o *storage.ReadOptions) (h header, why *reason, err er
 			return h, &reason{code: "header", what: "the version line and the file header cannot be read", none: err}, nil
 		}
 		at, r.version = int64(len(versionLine)), "2.0"
-		if err := r.src.Warn("version-line", 0, false, "the version line is damaged; what follows is a bag of version 2.0"); err != nil {
+		if err := r.src.Warn("version-line", 0, false,
+			"the version line is damaged; what follows is a bag of version 2.0"); err != nil {
 			return h, nil, err
 		}
 	}
@@ -216,7 +219,9 @@ func (r *reader) readHead(o *storage.ReadOptions) (h header, why *reason, err er
 	case err != nil:
 		return h, nil, r.src.Fail(at, "file header", err)
 	case found < min(end, r.src.Size):
-		if err := r.src.Warn("header", at, false, "the file header states a length of %d bytes, and records begin before its end, at byte %d", h.dataSize(), found); err != nil {
+		if err := r.src.Warn("header", at, false,
+			"the file header states a length of %d bytes, and records begin before its end, at byte %d", h.dataSize(),
+			found); err != nil {
 			return h, nil, err
 		}
 		end = found
@@ -277,7 +282,8 @@ func (r *reader) Info() *storage.Info { return r.info.Clone() }
 // newInfo returns what Info does.
 func (r *reader) newInfo() *storage.Info {
 	info := &storage.Info{
-		Format: formatName, Version: r.version, Path: r.src.Path, Size: r.src.OnDisk(), Facts: r.src.Facts, Files: []string{r.src.Path},
+		Format: formatName, Version: r.version, Path: r.src.Path, Size: r.src.OnDisk(), Facts: r.src.Facts,
+		Files:       []string{r.src.Path},
 		Compression: maps.Clone(r.codecs), Metadata: map[string]string{},
 	}
 	for i, c := range r.conns.list {
@@ -404,7 +410,8 @@ func (r *reader) checkSame(old *connection, h *header, data []byte, at int64) er
 		return r.src.Fail(at, fmt.Sprintf("connection %d is %s (%s) in the index, and %s (%s) in a chunk",
 			h.conn, old.topic.Name, old.topic.Type, c.topic.Name, c.topic.Type), storage.ErrIndex)
 	}
-	return r.src.Warn("redefined", at, true, "connection %d is defined twice, as %s (%s) and as %s (%s); the first is used",
+	return r.src.Warn("redefined", at, true,
+		"connection %d is defined twice, as %s (%s) and as %s (%s); the first is used",
 		h.conn, old.topic.Name, old.topic.Type, c.topic.Name, c.topic.Type)
 }
 

@@ -107,7 +107,8 @@ func TestRefereePython(t *testing.T) {
 		}
 		sizes = append(sizes, st.Size())
 	}
-	lines := strings.Split(strings.TrimSpace(run(t, "/usr/bin/python3", append([]string{"testdata/referee/check.py"}, paths...)...)), "\n")
+	lines := strings.Split(strings.TrimSpace(run(t, "/usr/bin/python3", append([]string{"testdata/referee/check.py"},
+		paths...)...)), "\n")
 	if len(lines) != len(paths) {
 		t.Fatalf("%d lines for %d bags", len(lines), len(paths))
 	}
@@ -144,13 +145,15 @@ func TestRefereePython(t *testing.T) {
 		}
 		for k, c := range got.Connections {
 			w := testTopics[k]
-			want := []string{w.Name, w.Type, w.Metadata["md5sum"], w.Metadata["callerid"], w.Metadata["latching"], string(w.Schema.Data)}
+			want := []string{w.Name, w.Type, w.Metadata["md5sum"], w.Metadata["callerid"], w.Metadata["latching"],
+				string(w.Schema.Data)}
 			if !slices.Equal(c, want) {
 				t.Errorf("%s: connection %q, want %q", name, c, want)
 			}
 		}
 	}
-	lines = strings.Split(strings.TrimSpace(run(t, "/usr/bin/python3", append([]string{"testdata/referee/tools.py"}, paths...)...)), "\n")
+	lines = strings.Split(strings.TrimSpace(run(t, "/usr/bin/python3", append([]string{"testdata/referee/tools.py"},
+		paths...)...)), "\n")
 	if len(lines) != len(paths) {
 		t.Fatalf("%d lines for %d bags", len(lines), len(paths))
 	}
@@ -190,7 +193,8 @@ func TestRefereeCpp(t *testing.T) {
 	for _, p := range []string{"class_loader", "pluginlib", "rcpputils", "rcutils", "ament_index_cpp"} {
 		args = append(args, "-I/usr/include/"+p)
 	}
-	for _, l := range []string{"rosbag_storage", "roscpp_serialization", "rostime", "cpp_common", "console_bridge", "boost_system",
+	for _, l := range []string{"rosbag_storage", "roscpp_serialization", "rostime", "cpp_common", "console_bridge",
+		"boost_system",
 		"class_loader", "rcpputils", "rcutils", "ament_index_cpp", "tinyxml2"} {
 		args = append(args, "-l"+l)
 	}
@@ -289,7 +293,8 @@ func encryptedCpp(t *testing.T, bin string) {
 	want := fmt.Sprintf("ok %d 3 %d %d %d %016x", len(messages), bytes, first, last, sum)
 	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		ours, theirs := filepath.Join(dir, codec+".bag"), filepath.Join(dir, codec+"-cpp.bag")
-		write(t, ours, storage.WriteOptions{Compression: codec, ChunkSize: 2000, NoSync: true, Values: map[string]string{storage.NameEncrypt: "gpg:" + testName}}, messages)
+		write(t, ours, storage.WriteOptions{Compression: codec, ChunkSize: 2000, NoSync: true,
+			Values: map[string]string{storage.NameEncrypt: "gpg:" + testName}}, messages)
 		if got := strings.TrimSpace(run(t, bin, ours)); got != want {
 			t.Errorf("%s: %s, want %s", codec, got, want)
 		}
@@ -297,7 +302,8 @@ func encryptedCpp(t *testing.T, bin string) {
 		r := open(t, theirs, storage.ReadOptions{Strict: true, CheckIndexes: true})
 		got := readAll(t, r)
 		n, first, last, sum := summary(got)
-		if have := fmt.Sprintf("ok %d %d %d %d %d %016x", len(got), len(info(t, r).Topics), n, first, last, sum); have != want {
+		if have := fmt.Sprintf("ok %d %d %d %d %d %016x", len(got), len(info(t, r).Topics), n, first, last,
+			sum); have != want {
 			t.Errorf("%s by roscpp: %s, want %s", codec, have, want)
 		}
 	}

@@ -35,8 +35,9 @@ func reindex(ctx context.Context, path string, o storage.ReindexOptions) (change
 	defer func() { err = errors.Join(err, src.File.Close()) }()
 	x := &reindexer{path: path}
 	options := inplace.Options{
-		Format: formatName, Read: openReader, Hint: copyHint, Indexes: []string{"index-data"}, Ownerless: []string{codeNoConnection},
-		FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
+		Format: formatName, Read: openReader, Hint: copyHint, Indexes: []string{"index-data"},
+		Ownerless: []string{codeNoConnection},
+		FS:        fsys, NoSync: o.NoSync, DryRun: o.DryRun,
 	}
 	x.file, err = inplace.Open(ctx, path, options)
 	if err != nil {
@@ -53,7 +54,8 @@ func reindex(ctx context.Context, path string, o storage.ReindexOptions) (change
 	if !bytes.HasPrefix(head, []byte(magicV2)) {
 		return nil, x.refuse("only bags of version 2 have an index that can be written in place")
 	}
-	r := &reader{src: src, records: true, verifies: verifyChunks, conns: newConnections(), codecs: map[string]int64{}, topicSets: map[string][]storage.TopicID{}}
+	r := &reader{src: src, records: true, verifies: verifyChunks, conns: newConnections(), codecs: map[string]int64{},
+		topicSets: map[string][]storage.TopicID{}}
 	if err := r.open(&storage.ReadOptions{}); err != nil {
 		return nil, err
 	}
@@ -98,7 +100,8 @@ type reindexer struct {
 }
 
 func (x *reindexer) refuse(format string, args ...any) error {
-	return &storage.Error{Format: formatName, Path: x.path, Offset: -1, What: fmt.Sprintf(format, args...), Err: storage.ErrUnsupported,
+	return &storage.Error{Format: formatName, Path: x.path, Offset: -1, What: fmt.Sprintf(format, args...),
+		Err:  storage.ErrUnsupported,
 		Hint: copyHint}
 }
 
@@ -127,7 +130,8 @@ func (x *reindexer) plan(head []byte) error {
 		case b.cut && b.Messages == 0 && i == len(r.blocks)-1:
 			// It is no chunk yet, and gives way.
 		case b.dirty || b.cut:
-			return x.refuse("the chunk at byte %d is not whole, and an index would hide the %d messages that can be read of it", b.Offset, b.Messages)
+			return x.refuse("the chunk at byte %d is not whole, and an index would hide the %d messages that can be read of it",
+				b.Offset, b.Messages)
 		default:
 			if err := x.chunk(b); err != nil {
 				return err
@@ -165,7 +169,8 @@ func (x *reindexer) chunk(b *block) error {
 		if x.r.unclosed == 0 && b == &x.r.blocks[len(x.r.blocks)-1] {
 			return x.lastIndex(b)
 		}
-		return x.refuse("the chunk at byte %d has %d messages, and the index records after it count %d", b.Offset, b.Messages, total)
+		return x.refuse("the chunk at byte %d has %d messages, and the index records after it count %d", b.Offset, b.Messages,
+			total)
 	}
 	x.info(b.Offset, b.Start, b.End, used)
 	return nil
@@ -179,7 +184,8 @@ func (x *reindexer) lastIndex(b *block) error {
 		return err
 	}
 	if x.end > from {
-		return x.refuse("the chunk at byte %d has %d messages, of which the index records after it do not count all, and other records follow", b.Offset, b.Messages)
+		return x.refuse("the chunk at byte %d has %d messages, of which the index records after it do not count all, and "+
+			"other records follow", b.Offset, b.Messages)
 	}
 	var batch storage.Batch
 	var w walk
@@ -306,7 +312,8 @@ func (o *indexOrder) appendIndex(dst []byte, conn uint32, list []indexed) []byte
 // trailer returns all that is written at x.end.
 func (x *reindexer) trailer() []byte {
 	b := slices.Clone(x.index)
-	for _, c := range slices.SortedFunc(slices.Values(x.r.conns.list), func(a, b *connection) int { return cmp.Compare(a.id, b.id) }) {
+	for _, c := range slices.SortedFunc(slices.Values(x.r.conns.list),
+		func(a, b *connection) int { return cmp.Compare(a.id, b.id) }) {
 		at := len(b)
 		b = append(b, 0, 0, 0, 0)
 		b = appendU32Field(b, "conn", c.id)
@@ -331,7 +338,8 @@ func (x *reindexer) header(head []byte) error {
 		name  string
 		value uint64
 		size  int
-	}{{"index_pos=", uint64(x.end) + uint64(len(x.index)), 8}, {"conn_count=", uint64(len(x.r.conns.list)), 4}, {"chunk_count=", uint64(x.chunks), 4}} {
+	}{{"index_pos=", uint64(x.end) + uint64(len(x.index)), 8}, {"conn_count=", uint64(len(x.r.conns.list)), 4},
+		{"chunk_count=", uint64(x.chunks), 4}} {
 		i := bytes.Index(patch, []byte(f.name))
 		if i < 0 || i+len(f.name)+f.size > len(patch)-4 {
 			return x.refuse("the file header has no field %s", f.name[:len(f.name)-1])
@@ -346,7 +354,8 @@ func (x *reindexer) header(head []byte) error {
 
 func (x *reindexer) change() storage.IndexChange {
 	c := storage.IndexChange{Path: x.path, Offset: x.end, Written: int64(len(x.trailer())),
-		What: "index of " + inplace.Counted(int64(len(x.r.conns.list)), "connection") + " and " + inplace.Counted(int64(x.chunks), "chunk")}
+		What: "index of " + inplace.Counted(int64(len(x.r.conns.list)), "connection") + " and " +
+			inplace.Counted(int64(x.chunks), "chunk")}
 	if x.index != nil {
 		c.What += ", and the end of the last chunk"
 	}

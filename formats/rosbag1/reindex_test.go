@@ -17,13 +17,17 @@ func openBag(t testing.TB, codec string) []byte {
 	path := filepath.Join(t.TempDir(), "x.bag")
 	var messages []storage.Message
 	for i := range 40 {
-		messages = append(messages, storage.Message{LogTime: int64(1e18) + int64(i)*1e6, Topic: storage.TopicID(i % 2), Data: bytes.Repeat([]byte{byte(i)}, i)})
+		messages = append(messages, storage.Message{LogTime: int64(1e18) + int64(i)*1e6, Topic: storage.TopicID(i % 2),
+			Data: bytes.Repeat([]byte{byte(i)}, i)})
 	}
 	rec := storagetest.Recording{Messages: messages, Topics: []storage.Topic{
-		{Name: "/a", Type: "p/A", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("uint8[] a\n")}, Metadata: map[string]string{"md5sum": "0123456789abcdef0123456789abcdef"}},
-		{Name: "/b", Type: "p/B", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("uint8[] b\n")}, Metadata: map[string]string{"md5sum": "1123456789abcdef0123456789abcdef"}},
+		{Name: "/a", Type: "p/A", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("uint8[] a\n")},
+			Metadata: map[string]string{"md5sum": "0123456789abcdef0123456789abcdef"}},
+		{Name: "/b", Type: "p/B", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("uint8[] b\n")},
+			Metadata: map[string]string{"md5sum": "1123456789abcdef0123456789abcdef"}},
 	}}
-	if err := storagetest.WriteAll(Format, path, storage.WriteOptions{NoSync: true, Compression: codec, ChunkSize: 500}, rec); err != nil {
+	if err := storagetest.WriteAll(Format, path, storage.WriteOptions{NoSync: true, Compression: codec, ChunkSize: 500},
+		rec); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(path)
@@ -99,7 +103,8 @@ func TestReindexLastIndex(t *testing.T) {
 				t.Fatalf("%s, %d of %d bytes: %v, %v", codec, n, len(whole), info, err)
 			}
 			equalMessages(t, got, want)
-			if n < len(whole) && !bytes.Equal(b[:len(whole)][len(versionLine)+headerSize+8:], whole[len(versionLine)+headerSize+8:]) {
+			if n < len(whole) && !bytes.Equal(b[:len(whole)][len(versionLine)+headerSize+8:],
+				whole[len(versionLine)+headerSize+8:]) {
 				t.Fatalf("%s, %d bytes: the INDEX_DATA records are others", codec, n)
 			}
 		}
@@ -175,7 +180,8 @@ func TestIndexOrder(t *testing.T) {
 			t.Fatalf("%s: %v, %v", codec, changes, err)
 		}
 		oneOrder(t, path, 4)
-		write(t, path, storage.WriteOptions{NoSync: true, Append: true}, []storage.Message{{LogTime: 2e18, Data: []byte("added")}})
+		write(t, path, storage.WriteOptions{NoSync: true, Append: true},
+			[]storage.Message{{LogTime: 2e18, Data: []byte("added")}})
 		oneOrder(t, path, 5)
 	}
 }
@@ -224,7 +230,8 @@ func TestReindexPartialChunk(t *testing.T) {
 		if err := os.WriteFile(path, bag[:end+60], 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if changes, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil || len(changes) != 1 || !hasIndex(t, path) {
+		if changes, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil ||
+			len(changes) != 1 || !hasIndex(t, path) {
 			t.Errorf("%s: %v, %v", codec, changes, err)
 		}
 	}

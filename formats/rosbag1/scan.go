@@ -174,7 +174,8 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 	}
 	s.run = false
 	if next == s.r.src.Size {
-		s.note("truncated", p, next-p, s.trailer, "the last %d bytes of the file cannot be read as records: %v", next-p, cause)
+		s.note("truncated", p, next-p, s.trailer, "the last %d bytes of the file cannot be read as records: %v", next-p,
+			cause)
 	} else {
 		s.note("gap", p, next-p, false, "%d bytes cannot be read as records: %v", next-p, cause)
 	}
@@ -242,7 +243,8 @@ func (s *scanner) message(p, end int64, h *header) error {
 	if !s.run || blocks[len(blocks)-1].Size > runSize {
 		s.run = true
 		s.r.codecs["none"]++
-		s.r.blocks = append(blocks, block{run: true, counted: -1, Block: storage.Block{Offset: p, Timed: true, Start: h.time, End: h.time}})
+		s.r.blocks = append(blocks, block{run: true, counted: -1, Block: storage.Block{Offset: p, Timed: true, Start: h.time,
+			End: h.time}})
 	}
 	b := &s.r.blocks[len(s.r.blocks)-1]
 	b.Size += end - p

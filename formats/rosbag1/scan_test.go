@@ -63,7 +63,8 @@ func TestScanEqualsIndex(t *testing.T) {
 // TestScanTimes: time 0 is the least of the times in an index.
 func TestScanTimes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.bag")
-	write(t, path, storage.WriteOptions{NoSync: true}, []storage.Message{{LogTime: 0}, {LogTime: 5}, {LogTime: 9, Topic: 1}})
+	write(t, path, storage.WriteOptions{NoSync: true}, []storage.Message{{LogTime: 0}, {LogTime: 5},
+		{LogTime: 9, Topic: 1}})
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +75,8 @@ func TestScanTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks, _ := r.(*reader).Blocks()
-	if i := info(t, r.(*reader)); i.Start != 0 || i.End != 9 || len(blocks) != 1 || blocks[0].Start != 0 || blocks[0].End != 9 {
+	if i := info(t, r.(*reader)); i.Start != 0 || i.End != 9 || len(blocks) != 1 || blocks[0].Start != 0 ||
+		blocks[0].End != 9 {
 		t.Errorf("from %d to %d, blocks %+v", i.Start, i.End, blocks)
 	}
 }
@@ -145,16 +147,25 @@ func TestOddRecords(t *testing.T) {
 		warning  string
 		topics   []string
 	}{
-		"id of 32 bits": {newBag().chunk((&bag{}).conn(4e9, "/b", "B").message(4e9, "x").conn(7, "/a", "A").message(7, "y")), 2, "unindexed", []string{"/a", "/b"}},
-		"no connection": {newBag().chunk((&bag{}).conn(1, "/a", "A").message(1, "x").message(2, "y")), 1, "no-connection", []string{"/a"}},
-		"redefined":     {newBag().chunk((&bag{}).conn(1, "/a", "A").message(1, "x").conn(1, "/a", "B").message(1, "y")), 2, "redefined", []string{"/a"}},
-		"repeated":      {newBag().chunk((&bag{}).conn(1, "/a", "A").message(1, "x").conn(1, "/a", "A").message(1, "y")), 2, "unindexed", []string{"/a"}},
-		"unknown op":    {newBag().record("zz", "op", "\x63", "note", "n").chunk((&bag{}).conn(1, "/a", "A").record("z", "op", "\x63").message(1, "x")), 1, "unindexed", []string{"/a"}},
-		"no chunk":      {newBag().conn(1, "/a", "A").message(1, "x").message(1, "y"), 2, "unindexed", []string{"/a"}},
-		"empty chunk":   {newBag().chunk(&bag{}).chunk((&bag{}).conn(1, "/a", "A").message(1, "x")), 1, "unindexed", []string{"/a"}},
-		"compression":   {newBag().record("abcde", "size", u32(9), "op", "\x05", "compression", "rar").chunk((&bag{}).conn(1, "/a", "A").message(1, "x")), 1, "compression", []string{"/a"}},
-		"junk":          {newBag().chunk((&bag{}).conn(1, "/a", "A").message(1, "x")).junk(999).chunk((&bag{}).message(1, "y")), 2, "gap", []string{"/a"}},
-		"bad fields":    {newBag().record("\x03\x00\x00\x00abc", "op", "\x07", "conn", u32(1), "topic", "/a"), 0, "connection", nil},
+		"id of 32 bits": {newBag().chunk((&bag{}).conn(4e9, "/b", "B").message(4e9, "x").conn(7, "/a", "A").message(7, "y")),
+			2, "unindexed", []string{"/a", "/b"}},
+		"no connection": {newBag().chunk((&bag{}).conn(1, "/a", "A").message(1, "x").message(2, "y")), 1, "no-connection",
+			[]string{"/a"}},
+		"redefined": {newBag().chunk((&bag{}).conn(1, "/a", "A").message(1, "x").conn(1, "/a", "B").message(1, "y")), 2,
+			"redefined", []string{"/a"}},
+		"repeated": {newBag().chunk((&bag{}).conn(1, "/a", "A").message(1, "x").conn(1, "/a", "A").message(1, "y")), 2,
+			"unindexed", []string{"/a"}},
+		"unknown op": {newBag().record("zz", "op", "\x63", "note", "n").chunk((&bag{}).conn(1, "/a", "A").record("z", "op",
+			"\x63").message(1, "x")), 1, "unindexed", []string{"/a"}},
+		"no chunk": {newBag().conn(1, "/a", "A").message(1, "x").message(1, "y"), 2, "unindexed", []string{"/a"}},
+		"empty chunk": {newBag().chunk(&bag{}).chunk((&bag{}).conn(1, "/a", "A").message(1, "x")), 1, "unindexed",
+			[]string{"/a"}},
+		"compression": {newBag().record("abcde", "size", u32(9), "op", "\x05", "compression",
+			"rar").chunk((&bag{}).conn(1, "/a", "A").message(1, "x")), 1, "compression", []string{"/a"}},
+		"junk": {newBag().chunk((&bag{}).conn(1, "/a", "A").message(1, "x")).junk(999).chunk((&bag{}).message(1, "y")),
+			2, "gap", []string{"/a"}},
+		"bad fields": {newBag().record("\x03\x00\x00\x00abc", "op", "\x07", "conn", u32(1), "topic", "/a"), 0, "connection",
+			nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, i, err := openBytes(t, c.bag.b, storage.ReadOptions{})
@@ -174,7 +185,8 @@ func TestOddRecords(t *testing.T) {
 			if strings.Join(topics, " ") != strings.Join(c.topics, " ") {
 				t.Errorf("topics %v, want %v", topics, c.topics)
 			}
-			if !strings.Contains(strings.Join(codes, " "), c.warning) || damaged(i) != (c.warning != "unindexed" && c.warning != "connection") {
+			if !strings.Contains(strings.Join(codes, " "), c.warning) || damaged(i) != (c.warning != "unindexed" &&
+				c.warning != "connection") {
 				t.Errorf("warnings %v, want %s", i.Warnings, c.warning)
 			}
 			for _, m := range got {

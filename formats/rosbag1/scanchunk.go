@@ -37,7 +37,8 @@ func (s *scanner) chunk(p int64, h *header) (int64, error) {
 			s.note("truncated", p, 0, false, "the file ends %d bytes before the end of its last chunk", end-s.r.src.Size)
 			return c.data, nil
 		case c.stored != c.size:
-			s.note("chunk-header", p, 0, true, "a plain chunk has two lengths, %d and %d; its records are read one by one", c.stored, c.size)
+			s.note("chunk-header", p, 0, true, "a plain chunk has two lengths, %d and %d; its records are read one by one",
+				c.stored, c.size)
 			return c.data, nil
 		}
 	}

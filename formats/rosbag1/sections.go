@@ -157,7 +157,8 @@ func (r *reader) recordSection(w *window, h *header, p int64) (storage.Section, 
 
 // chunkSection adds what is known of the messages of the chunk at x.Offset.
 func (r *reader) chunkSection(x *storage.Section) {
-	i, ok := slices.BinarySearchFunc(r.blocks, int64(x.Offset), func(b block, at int64) int { return cmp.Compare(b.Offset, at) })
+	i, ok := slices.BinarySearchFunc(r.blocks, int64(x.Offset),
+		func(b block, at int64) int { return cmp.Compare(b.Offset, at) })
 	if !ok || r.blocks[i].run {
 		return
 	}

@@ -138,7 +138,8 @@ func compareRecords(t *testing.T, path string, want []string) bool {
 			keys = append(keys, f.Key)
 		}
 		kind := strings.TrimPrefix(got[i].Kind, "OP_")
-		if text := fmt.Sprintf("%d %s hdr=%s data=%d", got[i].Offset, kind, strings.Join(keys, ","), got[i].Data); text != line {
+		if text := fmt.Sprintf("%d %s hdr=%s data=%d", got[i].Offset, kind, strings.Join(keys, ","),
+			got[i].Data); text != line {
 			t.Errorf("%s: record %d is %q, and of the referee %q", path, i, text, line)
 			break
 		}

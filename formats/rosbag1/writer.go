@@ -102,18 +102,21 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*write
 	if err := options.Check(&o); err != nil {
 		return nil, createError(path, "option", err, "")
 	}
-	w := &writer{path: path, order: usualOrder, codec: compress.None, level: o.Level, threshold: defaultChunk, sync: !o.NoSync}
+	w := &writer{path: path, order: usualOrder, codec: compress.None, level: o.Level, threshold: defaultChunk,
+		sync: !o.NoSync}
 	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
 	w.copies = o.ChunkSize == 0 && o.Level == 0
 	if o.Compression != "" {
 		w.codec = codecOf([]byte(o.Compression))
 	}
 	if o.Level > w.codec.MaxLevel() {
-		return nil, createError(path, fmt.Sprintf("compression level %d of %s", o.Level, w.codec.Name()), storage.ErrUnsupported,
+		return nil, createError(path, fmt.Sprintf("compression level %d of %s", o.Level, w.codec.Name()),
+			storage.ErrUnsupported,
 			levelHint(w.codec))
 	}
 	if o.ChunkSize > maxChunk {
-		return nil, createError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported, "a chunk may have up to 4 GiB")
+		return nil, createError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported,
+			"a chunk may have up to 4 GiB")
 	}
 	if o.ChunkSize > 0 {
 		w.threshold = int(o.ChunkSize)
@@ -312,13 +315,15 @@ func (w *writer) finish() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.appended != w.state.Handed {
-		return w.fail(fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.state.Handed, w.appended), nil)
+		return w.fail(fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.state.Handed, w.appended),
+			nil)
 	}
 	if w.old != nil {
 		return w.finishOld()
 	}
 	var trailer []byte
-	for _, c := range slices.SortedFunc(slices.Values(w.conns), func(a, b outConn) int { return cmp.Compare(a.id, b.id) }) {
+	for _, c := range slices.SortedFunc(slices.Values(w.conns),
+		func(a, b outConn) int { return cmp.Compare(a.id, b.id) }) {
 		var err error
 		if trailer, err = w.appendConnection(trailer, &c); err != nil {
 			return w.fail("index", err)

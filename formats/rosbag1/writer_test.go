@@ -19,12 +19,16 @@ import (
 
 // topics that between them have all that a connection can have.
 var testTopics = []storage.Topic{
-	{Name: "/chatter", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")},
+	{Name: "/chatter", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+		Data: []byte("string data\n")},
 		Metadata: map[string]string{"callerid": "/talker", "latching": "1", "md5sum": "992ce8a1687cec8c8bd883ec73ca41d1"}},
-	{Name: "/chatter", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")},
+	{Name: "/chatter", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+		Data: []byte("string data\n")},
 		Metadata: map[string]string{"callerid": "/other", "md5sum": "992ce8a1687cec8c8bd883ec73ca41d1", "topic": "chatter"}},
-	{Name: "/empty", Type: "std_msgs/Empty", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg"}, Metadata: map[string]string{"md5sum": emptyMD5}},
-	{Name: "/silent", Type: "std_msgs/UInt32", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("uint32 data\n")},
+	{Name: "/empty", Type: "std_msgs/Empty", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg"},
+		Metadata: map[string]string{"md5sum": emptyMD5}},
+	{Name: "/silent", Type: "std_msgs/UInt32", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+		Data: []byte("uint32 data\n")},
 		Metadata: map[string]string{"md5sum": "304a39449588c7f8ce2df6e8001c5fce"}},
 }
 
@@ -71,7 +75,8 @@ func equalMessages(t testing.TB, got, want []storage.Message) {
 	}
 	for i := range got {
 		g, w := got[i], want[i]
-		if g.Topic != w.Topic || g.LogTime != w.LogTime || g.PublishTime != w.PublishTime || string(g.Data) != string(w.Data) {
+		if g.Topic != w.Topic || g.LogTime != w.LogTime || g.PublishTime != w.PublishTime ||
+			string(g.Data) != string(w.Data) {
 			t.Fatalf("message %d is %+v, want %+v", i, g, w)
 		}
 	}
@@ -240,8 +245,10 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
-	for _, o := range []storage.WriteOptions{{Compression: "zstd"}, {Compression: "lz4", Level: 10}, {Level: 1}, {Profile: "x"}, {ChunkSize: 1 << 33}} {
-		if _, err := createWriter(context.Background(), filepath.Join(t.TempDir(), "a.bag"), o); !errors.Is(err, storage.ErrUnsupported) {
+	for _, o := range []storage.WriteOptions{{Compression: "zstd"}, {Compression: "lz4", Level: 10}, {Level: 1},
+		{Profile: "x"}, {ChunkSize: 1 << 33}} {
+		if _, err := createWriter(context.Background(), filepath.Join(t.TempDir(), "a.bag"), o); !errors.Is(err,
+			storage.ErrUnsupported) {
 			t.Errorf("%+v: error %v", o, err)
 		}
 	}

@@ -78,7 +78,8 @@ func appendToFile(ctx context.Context, path string, o storage.WriteOptions) (_ s
 
 // growthOptions are how a database grows in place. Its pages move, so the proof reads all of them.
 func growthOptions(fsys storage.FS, noSync bool) inplace.Options {
-	return inplace.Options{Format: formatName, Read: openReader, Hint: "make a sound copy first: bagconv recover IN OUT", FS: fsys, NoSync: noSync}
+	return inplace.Options{Format: formatName, Read: openReader, Hint: "make a sound copy first: bagconv recover IN OUT",
+		FS: fsys, NoSync: noSync}
 }
 
 // begin lets the engine have the database.
@@ -94,7 +95,8 @@ func (w *fileWriter) begin(fsys storage.FS, o storage.WriteOptions) (err error) 
 		return errors.Join(fmt.Errorf("it has changed meanwhile: %w", storage.ErrLocked), err)
 	}
 	if at, err := w.file.Begin(w.old.head.Size()); err != nil || at != w.old.head.Size() {
-		return errors.Join(fmt.Errorf("%d bytes are behind its last page: %w", at-w.old.head.Size(), storage.ErrUnsupported), err)
+		return errors.Join(fmt.Errorf("%d bytes are behind its last page: %w", at-w.old.head.Size(), storage.ErrUnsupported),
+			err)
 	}
 	if w.aside, err = iox.TempFile(fsys, filepath.Dir(w.path)); err != nil {
 		return err
@@ -109,7 +111,8 @@ func (w *fileWriter) begin(fsys storage.FS, o storage.WriteOptions) (err error) 
 	if o.Memory > 0 {
 		cache = min(cache, o.Memory/2)
 	}
-	err = w.db.Exec(fmt.Sprintf("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-%d; BEGIN", cache>>10))
+	err = w.db.Exec(fmt.Sprintf("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA "+
+		"temp_store=MEMORY; PRAGMA cache_size=-%d; BEGIN", cache>>10))
 	if err != nil {
 		return err
 	}
@@ -141,7 +144,10 @@ func (w *fileWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	w.index[key] = true
 	t.QoS, t.Metadata, t.Schema.Data = slices.Clone(t.QoS), maps.Clone(t.Metadata), slices.Clone(t.Schema.Data)
 	added := addedTopic{outTopic: outTopic{Topic: t}}
-	i := slices.IndexFunc(w.old.rows, func(r topicRow) bool { return ros2bag.TopicKey{Name: r.name, Type: r.typ, Encoding: r.format} == key })
+	i := slices.IndexFunc(w.old.rows, func(r topicRow) bool {
+		return ros2bag.TopicKey{Name: r.name, Type: r.typ,
+			Encoding: r.format} == key
+	})
 	if i >= 0 {
 		added.id, added.old = w.old.rows[i].id, true
 	} else {
@@ -159,7 +165,8 @@ func (w *fileWriter) Write(m *storage.Message) error {
 	}
 	switch {
 	case int(m.Topic) >= len(w.topics):
-		return w.stop(fmt.Errorf("internal error: a message of topic %d, of %d: %w", m.Topic, len(w.topics), storage.ErrUnsupported))
+		return w.stop(fmt.Errorf("internal error: a message of topic %d, of %d: %w", m.Topic, len(w.topics),
+			storage.ErrUnsupported))
 	case len(m.Data) > sqlite.MaxRow-rowOverhead:
 		return w.stop(tooLarge(len(m.Data), w.topics[m.Topic].Name))
 	case w.added.Messages&255 == 0 && w.state.Ctx.Err() != nil:
@@ -242,7 +249,8 @@ func (w *fileWriter) stop(err error) error { return w.state.Stop(w.wrap("", err)
 func (w *fileWriter) wrap(what string, err error) error {
 	var e *storage.Error
 	switch {
-	case err == nil, errors.As(err, &e), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, fs.ErrNotExist):
+	case err == nil, errors.As(err, &e), errors.Is(err, context.Canceled), errors.Is(err,
+		context.DeadlineExceeded), errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	return &storage.Error{Format: formatName, Path: w.path, Offset: -1, What: what, Err: err}
@@ -273,7 +281,8 @@ func readOldFile(ctx context.Context, fsys storage.FS, path string) (old *oldFil
 		return nil, err
 	}
 	if _, err := fsys.Stat(filepath.Join(filepath.Dir(path), ros2bag.MetadataName)); err == nil {
-		return nil, fmt.Errorf("a part of a folder with %s: add to the folder: %w", ros2bag.MetadataName, storage.ErrUnsupported)
+		return nil, fmt.Errorf("a part of a folder with %s: add to the folder: %w", ros2bag.MetadataName,
+			storage.ErrUnsupported)
 	}
 	src, err := openEager(ctx, path, storage.ReadOptions{FS: fsys, Strict: true}, eagerBytes)
 	if storage.IsDamage(err) {
@@ -290,7 +299,8 @@ func readOldFile(ctx context.Context, fsys storage.FS, path string) (old *oldFil
 	p := r.parts[0]
 	for _, suffix := range db3.Beside { // it would be laid over what is added
 		if st, err := fsys.Stat(path + suffix); err == nil && st.Size() > 0 {
-			return nil, fmt.Errorf("%s lies beside it: have the recorder end, or merge the recordings into a new one: %w", base(path)+suffix, storage.ErrUnsupported)
+			return nil, fmt.Errorf("%s lies beside it: have the recorder end, or merge the recordings into a new one: %w",
+				base(path)+suffix, storage.ErrUnsupported)
 		}
 	}
 	if p.temp != nil || p.zstdRows {

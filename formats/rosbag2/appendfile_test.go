@@ -70,11 +70,13 @@ func TestAppendFile(t *testing.T) {
 			msgs, err := storagetest.ReadAll(r)
 			check(t, err)
 			info := r.Info()
-			if len(msgs) != len(rows) || info.Messages != int64(len(rows)) || len(info.Warnings) > 0 || info.Metadata["who"] != "me" {
+			if len(msgs) != len(rows) || info.Messages != int64(len(rows)) || len(info.Warnings) > 0 ||
+				info.Metadata["who"] != "me" {
 				t.Fatalf("%d messages, info says %d, %v, %v", len(msgs), info.Messages, info.Metadata, info.Warnings)
 			}
 			for i := range rows {
-				if msgs[i].LogTime != rows[i].LogTime || !bytes.Equal(msgs[i].Data, rows[i].Data) || info.Topics[msgs[i].Topic].Name != topics[rows[i].Topic].Name {
+				if msgs[i].LogTime != rows[i].LogTime || !bytes.Equal(msgs[i].Data, rows[i].Data) ||
+					info.Topics[msgs[i].Topic].Name != topics[rows[i].Topic].Name {
 					t.Fatalf("row %d differs", i)
 				}
 			}
@@ -82,7 +84,8 @@ func TestAppendFile(t *testing.T) {
 				got := &info.Topics[i].Topic
 				k := slices.IndexFunc(topics, func(o storage.Topic) bool { return o.Name == got.Name && o.Type == got.Type })
 				if k < 0 || fmt.Sprint(got.Metadata) != fmt.Sprint(topics[k].Metadata) && len(topics[k].Metadata) > 0 ||
-					got.Schema.Encoding != topics[k].Schema.Encoding || !bytes.Equal(got.Schema.Data, topics[k].Schema.Data) || fmt.Sprint(got.QoS) != fmt.Sprint(topics[k].QoS) {
+					got.Schema.Encoding != topics[k].Schema.Encoding || !bytes.Equal(got.Schema.Data, topics[k].Schema.Data) ||
+					fmt.Sprint(got.QoS) != fmt.Sprint(topics[k].QoS) {
 					t.Errorf("topic %+v", got)
 				}
 			}
@@ -116,7 +119,8 @@ func refereeFile(t *testing.T, path string, rows int) {
 		missing(t, "sqlite3")
 		return
 	}
-	out, err := exec.Command(tool, other, "delete from message_definitions; update topics set type_description_hash = ''").CombinedOutput()
+	out, err := exec.Command(tool, other,
+		"delete from message_definitions; update topics set type_description_hash = ''").CombinedOutput()
 	if err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -132,7 +136,8 @@ func sound(t *testing.T, path string) (messages int) {
 		missing(t, "sqlite3")
 		return 0
 	}
-	out, err := exec.Command(tool, "file:"+path+"?immutable=1", "pragma integrity_check; select count(*) from messages").CombinedOutput()
+	out, err := exec.Command(tool, "file:"+path+"?immutable=1",
+		"pragma integrity_check; select count(*) from messages").CombinedOutput()
 	text, ok := strings.CutPrefix(string(out), "ok\n")
 	if _, scanErr := fmt.Sscan(text, &messages); err != nil || !ok || scanErr != nil {
 		t.Errorf("integrity_check of %s: %v %s", path, err, out)
@@ -144,7 +149,8 @@ func sound(t *testing.T, path string) (messages int) {
 // gets the folder of what is left; the database has first messages, or with all more ones.
 func killedAdditions(t *testing.T, o storage.WriteOptions, step int64, f func(path string, op int64, first, more int)) {
 	t.Helper()
-	c := storagetest.Config{Format: Format, Encoding: "cdr", Type: "std_msgs/msg/String", Schema: textSchema("string data\n")}
+	c := storagetest.Config{Format: Format, Encoding: "cdr", Type: "std_msgs/msg/String",
+		Schema: textSchema("string data\n")}
 	first := c.Generate(22, storagetest.Spec{Topics: 2, Messages: 40, MaxSize: 20_000, Step: 1000})
 	more := c.Generate(23, storagetest.Spec{Topics: 3, Messages: 40, MaxSize: 20_000, Step: 1000})
 	for op := int64(1); ; op += step {
@@ -173,7 +179,8 @@ func TestAppendFileSQLite(t *testing.T) {
 	before, after, longer := 0, 0, 0
 	for _, o := range []storage.WriteOptions{{}, {NoSync: true, Memory: 64 << 10}} {
 		killedAdditions(t, o, 7, func(path string, op int64, first, more int) {
-			out, err := exec.Command(tool, "file:"+path+"?immutable=1", "pragma integrity_check; select count(*) from messages; select count(*) from topics").CombinedOutput()
+			out, err := exec.Command(tool, "file:"+path+"?immutable=1",
+				"pragma integrity_check; select count(*) from messages; select count(*) from topics").CombinedOutput()
 			switch got := string(out); {
 			case err == nil && got == fmt.Sprintf("ok\n%d\n2\n", first):
 				before++
@@ -270,7 +277,8 @@ func TestAppendFileLocks(t *testing.T) {
 		} else {
 			other.do(t, "begin immediate")
 		}
-		if _, err := createWriter(context.Background(), path, storage.WriteOptions{Append: true}); !errors.Is(err, storage.ErrLocked) {
+		if _, err := createWriter(context.Background(), path, storage.WriteOptions{Append: true}); !errors.Is(err,
+			storage.ErrLocked) {
 			t.Errorf("wal %t: another process writes: %v", wal, err)
 		}
 		if wal {
@@ -302,7 +310,8 @@ func TestAppendFileLocks(t *testing.T) {
 // TestAppendFileData: parts that recorders of all versions have written are added to, or
 // refused and left alone.
 func TestAppendFileData(t *testing.T) {
-	files := slices.Concat(samples.Glob(t, "rosbag2/*.db3"), samples.Glob(t, "rosbag2/*/*.db3"), samples.Glob(t, "rosbag2/*/*/*.db3"))
+	files := slices.Concat(samples.Glob(t, "rosbag2/*.db3"), samples.Glob(t, "rosbag2/*/*.db3"),
+		samples.Glob(t, "rosbag2/*/*/*.db3"))
 	added := 0
 	for _, file := range files {
 		b, err := os.ReadFile(file)
@@ -318,8 +327,10 @@ func TestAppendFileData(t *testing.T) {
 		}
 		info := old.Info()
 		check(t, old.Close())
-		topic := storage.Topic{Name: "/new", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: textSchema("string data\n"), Metadata: map[string]string{storage.MetaCallerID: "/me"}}
-		err = storagetest.WriteAll(Format, path, storage.WriteOptions{Append: true}, storagetest.Recording{Topics: []storage.Topic{topic}, Messages: []storage.Message{{LogTime: 5, Data: []byte("x")}}})
+		topic := storage.Topic{Name: "/new", Type: "std_msgs/msg/String", Encoding: "cdr",
+			Schema: textSchema("string data\n"), Metadata: map[string]string{storage.MetaCallerID: "/me"}}
+		err = storagetest.WriteAll(Format, path, storage.WriteOptions{Append: true},
+			storagetest.Recording{Topics: []storage.Topic{topic}, Messages: []storage.Message{{LogTime: 5, Data: []byte("x")}}})
 		now, readErr := os.ReadFile(path)
 		check(t, readErr)
 		if err != nil {
@@ -334,7 +345,8 @@ func TestAppendFileData(t *testing.T) {
 		after := r.Info()
 		check(t, r.Close())
 		last := after.Topics[len(after.Topics)-1]
-		if after.Messages != info.Messages+1 || last.Metadata[storage.MetaCallerID] != "/me" || last.Schema.Encoding != "ros2msg" {
+		if after.Messages != info.Messages+1 || last.Metadata[storage.MetaCallerID] != "/me" ||
+			last.Schema.Encoding != "ros2msg" {
 			t.Errorf("%s: %d messages, before %d; new topic %+v", file, after.Messages, info.Messages, last)
 		}
 		sound(t, path)
@@ -350,7 +362,8 @@ func TestAppendFileRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bag.db3")
 	write(t, path, storage.WriteOptions{}, topics, rows)
 	for name, o := range map[string]storage.WriteOptions{
-		"compression": {Compression: "zstd"}, "segments": {SegmentSize: 1}, "duration": {SegmentDuration: 1}, "chunks": {ChunkSize: 1},
+		"compression": {Compression: "zstd"}, "segments": {SegmentSize: 1}, "duration": {SegmentDuration: 1},
+		"chunks": {ChunkSize: 1},
 	} {
 		o.Append = true
 		if _, err := createWriter(context.Background(), path, o); !errors.Is(err, storage.ErrUnsupported) {
@@ -364,7 +377,8 @@ func TestAppendFileRefused(t *testing.T) {
 	check(t, os.Remove(path+"-wal"))
 	part := filepath.Join(t.TempDir(), "bag")
 	write(t, part, storage.WriteOptions{}, topics, rows)
-	if _, err := createWriter(context.Background(), filepath.Join(part, "bag_0.db3"), storage.WriteOptions{Append: true}); !errors.Is(err, storage.ErrUnsupported) {
+	if _, err := createWriter(context.Background(), filepath.Join(part, "bag_0.db3"),
+		storage.WriteOptions{Append: true}); !errors.Is(err, storage.ErrUnsupported) {
 		t.Errorf("a part of a folder: %v", err)
 	}
 }
@@ -388,17 +402,20 @@ func TestAppendFileTrees(t *testing.T) {
 				if rng.IntN(50) == 0 {
 					size = rng.IntN(3 * page)
 				}
-				list = append(list, storage.Message{Topic: storage.TopicID(rng.IntN(3)), LogTime: rng.Int64N(1e9), Data: bytes.Repeat([]byte{byte(rng.IntN(256))}, size)})
+				list = append(list, storage.Message{Topic: storage.TopicID(rng.IntN(3)), LogTime: rng.Int64N(1e9),
+					Data: bytes.Repeat([]byte{byte(rng.IntN(256))}, size)})
 			}
 			want = append(want, list...)
 			return list
 		}
 		write(t, path, storage.WriteOptions{}, topics, rows(20_000))
-		tables := "create table other(a, b); create index other_b on other(b); insert into other select value, hex(randomblob(50)) from generate_series(1, 2000);"
+		tables := "create table other(a, b); create index other_b on other(b); insert into other select value, " +
+			"hex(randomblob(50)) from generate_series(1, 2000);"
 		for i := range 30 { // sqlite_schema has several pages
 			tables += fmt.Sprintf("create table t%d(a, b); insert into t%d values (1, 2);", i, i)
 		}
-		sql := fmt.Sprintf("pragma page_size=%d; vacuum; %s create table gone(a); insert into gone select randomblob(3000) from generate_series(1, 100); drop table gone", page, tables)
+		sql := fmt.Sprintf("pragma page_size=%d; vacuum; %s create table gone(a); insert into gone select randomblob(3000) "+
+			"from generate_series(1, 100); drop table gone", page, tables)
 		if out, err := exec.Command(tool, path, sql).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -418,7 +435,9 @@ func TestAppendFileTrees(t *testing.T) {
 		}
 		check(t, r.Close())
 		// SQLite itself goes on with the database, and takes the free pages.
-		if out, err := exec.Command(tool, path, "insert into other select value, hex(randomblob(500)) from generate_series(1, 2000); delete from messages; pragma integrity_check").CombinedOutput(); err != nil || string(out) != "ok\n" {
+		if out, err := exec.Command(tool, path, "insert into other select value, hex(randomblob(500)) from "+
+			"generate_series(1, 2000); delete from messages; pragma integrity_check").CombinedOutput(); err != nil ||
+			string(out) != "ok\n" {
 			t.Errorf("pages of %d: %v %s", page, err, out)
 		}
 	}

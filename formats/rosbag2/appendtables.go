@@ -47,7 +47,8 @@ func (w *fileWriter) finish() error {
 	if err := w.db.Exec(ifMissing(createMetadata)); err != nil {
 		return err
 	}
-	if err := w.db.Run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version), text); err != nil {
+	if err := w.db.Run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version),
+		text); err != nil {
 		return err
 	}
 	return w.move()

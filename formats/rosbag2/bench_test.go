@@ -34,7 +34,8 @@ func benchFill(b *testing.B, path string, page, cache, tx, rows, size int, index
 	v := sqlite.Options{File: sqlite.Plain{File: f}}
 	d, err := sqlite.Open(v)
 	check(b, err)
-	pragmas := fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY;", page)
+	pragmas := fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA "+
+		"locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY;", page)
 	if cache != 0 {
 		pragmas += fmt.Sprintf("PRAGMA cache_size=%d;", -cache)
 	}
@@ -82,7 +83,8 @@ func BenchmarkEngine(b *testing.B) {
 		b.Run(sh.name+"/insert/api=sql", func(b *testing.B) {
 			for b.Loop() {
 				os.Remove(path)
-				d, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(OFF)&_pragma=synchronous(OFF)&_pragma=locking_mode(EXCLUSIVE)")
+				d, err := sql.Open("sqlite",
+					"file:"+path+"?_pragma=journal_mode(OFF)&_pragma=synchronous(OFF)&_pragma=locking_mode(EXCLUSIVE)")
 				check(b, err)
 				d.SetMaxOpenConns(1)
 				_, err = d.Exec(benchTables)

@@ -17,7 +17,8 @@ import (
 
 // salvageOpen takes rows from the pages, with those of a transaction that was not
 // committed. cause is why the committed state cannot be read, or nil.
-func (p *part) salvageOpen(ctx context.Context, fsys storage.FS, meta *ros2bag.Metadata, cause error, warn ros2bag.Warner) error {
+func (p *part) salvageOpen(ctx context.Context, fsys storage.FS, meta *ros2bag.Metadata, cause error,
+	warn ros2bag.Warner) error {
 	overlay, total := p.overlay, p.total
 	p.overlay = p.overlay.Uncommitted(p.size)
 	p.total = p.overlay.Pages * p.overlay.Page
@@ -80,7 +81,8 @@ func (p *part) withoutLeftover(fsys storage.FS, head []byte, size int64, warn ro
 	if h, wrong := sqlite.ParseHeader(head); err != nil || wrong != nil || end == 0 || end != h.Size() || end >= size {
 		return size, err
 	}
-	return end, warn("append-killed", false, "%d bytes follow the database; bagconv append was killed, or adds to it now", size-end)
+	return end, warn("append-killed", false, "%d bytes follow the database; bagconv append was killed, or adds to it now",
+		size-end)
 }
 
 // fate returns what becomes of messages that were not committed.
@@ -100,7 +102,8 @@ func (p *part) useWAL(f storage.File, size int64, warn ros2bag.Warner) error {
 		return err
 	}
 	if len(w.Open) > 0 {
-		if err := warn("wal-uncommitted", true, "%d pages in the write-ahead log were never committed and are not applied; %s", len(w.Open), p.fate()); err != nil {
+		if err := warn("wal-uncommitted", true,
+			"%d pages in the write-ahead log were never committed and are not applied; %s", len(w.Open), p.fate()); err != nil {
 			return err
 		}
 	}
@@ -116,7 +119,8 @@ func (p *part) useWAL(f storage.File, size int64, warn ros2bag.Warner) error {
 // useJournal rolls back, as SQLite would on opening the database. A journal that
 // begins with zero, in an empty database, or of a transaction that was committed
 // with others, has nothing to roll back.
-func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, size int64, head []byte, warn ros2bag.Warner) error {
+func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, size int64, head []byte,
+	warn ros2bag.Warner) error {
 	var first [1]byte
 	if err := iox.ReadFull(f, first[:], 0); err != nil || first[0] == 0 || p.size == 0 {
 		return err
@@ -143,7 +147,8 @@ func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, 
 		return err
 	}
 	if o == nil {
-		return warn("journal", true, "the file named like its rollback journal is not one, or has no complete header; it is not applied")
+		return warn("journal", true,
+			"the file named like its rollback journal is not one, or has no complete header; it is not applied")
 	}
 	if len(o.At) == 0 && o.Pages*o.Page >= p.size {
 		return nil // nothing had been written to the database
@@ -161,5 +166,6 @@ func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, 
 		text = "; the journal is cut off, so some pages may not be rolled back"
 	}
 	o.Undo, p.overlay = true, o
-	return warn("journal", true, "the last transaction was not committed, with at least %d messages: %d pages are rolled back by the journal beside it%s; %s", rows, len(o.At), text, p.fate())
+	return warn("journal", true, "the last transaction was not committed, with at least %d messages: %d pages are "+
+		"rolled back by the journal beside it%s; %s", rows, len(o.At), text, p.fate())
 }

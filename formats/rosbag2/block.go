@@ -51,7 +51,8 @@ func (p *part) blocks(ctx context.Context, c *conn) (list []block, err error) {
 	}
 	list = make([]block, len(ranges))
 	for i, g := range ranges {
-		list[i] = block{part: p, lo: g.Lo, hi: g.Hi, bytes: g.Bytes, size: max(g.Size, g.Bytes), sized: p.zstdRows && p.table != nil}
+		list[i] = block{part: p, lo: g.Lo, hi: g.Hi, bytes: g.Bytes, size: max(g.Size, g.Bytes), sized: p.zstdRows &&
+			p.table != nil}
 	}
 	return list, nil
 }
@@ -174,7 +175,8 @@ func (f *filler) topic(rowid, id int64) (topic storage.TopicID, ok bool, err err
 
 // add makes what is in Buf from start on a message.
 func (f *filler) add(topic storage.TopicID, stamp int64, start int) {
-	f.b.Messages = append(f.b.Messages, storage.Message{Topic: topic, LogTime: stamp, PublishTime: stamp, Data: f.b.Buf[start:]})
+	f.b.Messages = append(f.b.Messages, storage.Message{Topic: topic, LogTime: stamp, PublishTime: stamp,
+		Data: f.b.Buf[start:]})
 }
 
 // read reads the rows of the block. Each is copied once.

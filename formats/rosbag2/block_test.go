@@ -49,7 +49,8 @@ func readRoute(t *testing.T, path string, plain bool) (rows []row, warnings []st
 func TestRoutes(t *testing.T) {
 	paths := []string{bag(t, sampleRows())}
 	small, _ := smallBag(t, t.TempDir())
-	edit(t, small, "DELETE FROM messages WHERE id%5=1", "INSERT INTO messages (topic_id, timestamp, data) VALUES (77, 5, x'00010000')")
+	edit(t, small, "DELETE FROM messages WHERE id%5=1",
+		"INSERT INTO messages (topic_id, timestamp, data) VALUES (77, 5, x'00010000')")
 	paths = append(paths, small)
 	for _, path := range slices.Concat(samples.Glob(t, "rosbag2/*"), samples.Glob(t, "rosbag2/*/*")) {
 		if st, err := os.Stat(path); err == nil && st.IsDir() {
@@ -82,9 +83,13 @@ func TestRoutesDeclined(t *testing.T) {
 		sql   []string
 		table bool
 	}{
-		"column":    {[]string{"ALTER TABLE messages ADD COLUMN more INTEGER"}, false},
-		"no rowid":  {[]string{"ALTER TABLE messages RENAME TO old", "CREATE TABLE messages(rowid INTEGER PRIMARY KEY, topic_id, timestamp, data) WITHOUT ROWID", "INSERT INTO messages SELECT id, topic_id, timestamp, data FROM old", "DROP TABLE old"}, false},
-		"reordered": {[]string{"ALTER TABLE messages RENAME TO old", "CREATE TABLE messages(timestamp INTEGER, data BLOB, topic_id INTEGER, id INTEGER PRIMARY KEY)", "INSERT INTO messages SELECT timestamp, data, topic_id, id FROM old", "DROP TABLE old"}, false},
+		"column": {[]string{"ALTER TABLE messages ADD COLUMN more INTEGER"}, false},
+		"no rowid": {[]string{"ALTER TABLE messages RENAME TO old",
+			"CREATE TABLE messages(rowid INTEGER PRIMARY KEY, topic_id, timestamp, data) WITHOUT ROWID",
+			"INSERT INTO messages SELECT id, topic_id, timestamp, data FROM old", "DROP TABLE old"}, false},
+		"reordered": {[]string{"ALTER TABLE messages RENAME TO old",
+			"CREATE TABLE messages(timestamp INTEGER, data BLOB, topic_id INTEGER, id INTEGER PRIMARY KEY)",
+			"INSERT INTO messages SELECT timestamp, data, topic_id, id FROM old", "DROP TABLE old"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, want := smallBag(t, t.TempDir())

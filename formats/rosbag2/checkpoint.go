@@ -17,7 +17,9 @@ func (w *writer) Checkpoint() error {
 		return err
 	}
 	if w.packing.mode == ros2bag.ModeFile {
-		return w.stop(&storage.OptionError{Name: storage.NameCompressionMode, What: "a database that is compressed as a whole cannot be read before its end", Hint: "use --" + storage.NameCompressionMode + " " + modes[1]})
+		return w.stop(&storage.OptionError{Name: storage.NameCompressionMode,
+			What: "a database that is compressed as a whole cannot be read before its end", Hint: "use --" +
+				storage.NameCompressionMode + " " + modes[1]})
 	}
 	if iox.IsURL(w.Out.Final()) {
 		return nil
@@ -96,7 +98,8 @@ func (p *outPart) takeNotes() (list [][]sqlitefile.Value, err error) {
 		if i < p.notes.topics {
 			continue
 		}
-		row(int64(i)+1, t.Name, t.Type, t.Encoding, ros2bag.QoSText(t.QoS, w.Profile.QoSNames), t.Metadata[storage.MetaTypeHash])
+		row(int64(i)+1, t.Name, t.Type, t.Encoding, ros2bag.QoSText(t.QoS, w.Profile.QoSNames),
+			t.Metadata[storage.MetaTypeHash])
 		if missing {
 			row(int64(i)+1, t.definitionRow(), t.Schema.Encoding, string(t.Schema.Data), t.Metadata[storage.MetaTypeHash])
 		}
@@ -110,5 +113,6 @@ func (p *outPart) takeNotes() (list [][]sqlitefile.Value, err error) {
 		return nil, err
 	}
 	p.notes.topics, p.notes.metas = len(w.topics), p.notes.metas+1
-	return append(list, []sqlitefile.Value{{}, {Kind: sqlitefile.Int, Int: int64(meta.Version)}, {Kind: sqlitefile.Text, Data: []byte(text)}, {Kind: sqlitefile.Int, Int: p.notes.metas}}), nil
+	return append(list, []sqlitefile.Value{{}, {Kind: sqlitefile.Int, Int: int64(meta.Version)},
+		{Kind: sqlitefile.Text, Data: []byte(text)}, {Kind: sqlitefile.Int, Int: p.notes.metas}}), nil
 }

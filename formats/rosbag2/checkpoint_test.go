@@ -18,7 +18,8 @@ import (
 func TestCheckpoint(t *testing.T) {
 	topics := sampleTopics()[:6] // a type without / is not recognized in a damaged file
 	for name, o := range map[string]storage.WriteOptions{
-		"bag.db3": {}, "bag": {}, "parts": {SegmentSize: 30_000}, "rows": {Values: map[string]string{"compression": "zstd", "compression-mode": "message"}},
+		"bag.db3": {}, "bag": {}, "parts": {SegmentSize: 30_000},
+		"rows": {Values: map[string]string{"compression": "zstd", "compression-mode": "message"}},
 		"foxy": {Profile: "foxy"}, "jazzy": {Profile: "jazzy", SegmentSize: 30_000},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +42,8 @@ func TestCheckpoint(t *testing.T) {
 				_, err := w.CreateTopic(topic)
 				check(t, err)
 				for k := range 10 * (i + 1) {
-					m := storage.Message{Topic: storage.TopicID((i + k) % (i + 1)), LogTime: int64(len(rows)), Data: bytes.Repeat([]byte{byte(k)}, 40*k)}
+					m := storage.Message{Topic: storage.TopicID((i + k) % (i + 1)), LogTime: int64(len(rows)),
+						Data: bytes.Repeat([]byte{byte(k)}, 40*k)}
 					check(t, w.Write(&m))
 					rows = append(rows, m)
 				}
@@ -69,7 +71,8 @@ func TestCheckpoint(t *testing.T) {
 
 // TestCheckpointPacked: a part that cannot be read before its end is refused.
 func TestCheckpointPacked(t *testing.T) {
-	w, err := createWriter(t.Context(), filepath.Join(t.TempDir(), "bag"), storage.WriteOptions{NoSync: true, Compression: "zstd"})
+	w, err := createWriter(t.Context(), filepath.Join(t.TempDir(), "bag"), storage.WriteOptions{NoSync: true,
+		Compression: "zstd"})
 	check(t, err)
 	defer w.Close()
 	var refused *storage.OptionError
@@ -94,7 +97,8 @@ func checkLeft(t *testing.T, path string, topics []storage.Topic, rows []storage
 		}
 	}
 	for i := range rows {
-		if got[i].time != rows[i].LogTime || got[i].topic != topics[rows[i].Topic].Name || !bytes.Equal(got[i].data, rows[i].Data) {
+		if got[i].time != rows[i].LogTime || got[i].topic != topics[rows[i].Topic].Name ||
+			!bytes.Equal(got[i].data, rows[i].Data) {
 			t.Fatalf("row %d differs", i)
 		}
 	}
@@ -149,7 +153,8 @@ func TestCheckpointKilled(t *testing.T) {
 
 // recordUntil writes with checkpoints until there is an error, and returns the rows of before the last
 // checkpoint that was done.
-func recordUntil(t *testing.T, path string, o storage.WriteOptions, topics []storage.Topic) (flushed []storage.Message, err error) {
+func recordUntil(t *testing.T, path string, o storage.WriteOptions, topics []storage.Topic) (flushed []storage.Message,
+	err error) {
 	x, err := createWriter(t.Context(), path, o)
 	if err != nil {
 		return nil, err
@@ -171,7 +176,8 @@ func recordUntil(t *testing.T, path string, o storage.WriteOptions, topics []sto
 			return flushed, err
 		}
 		for k := range 20 {
-			m := storage.Message{Topic: storage.TopicID(k % (i + 1)), LogTime: int64(len(rows)), Data: bytes.Repeat([]byte{byte(k)}, 100*k)}
+			m := storage.Message{Topic: storage.TopicID(k % (i + 1)), LogTime: int64(len(rows)),
+				Data: bytes.Repeat([]byte{byte(k)}, 100*k)}
 			if err := w.Write(&m); err != nil {
 				return flushed, err
 			}

@@ -92,7 +92,8 @@ func (r *reader) compareCount(stated int64) error {
 	if total == stated {
 		return nil
 	}
-	return r.warn("count", total < stated && !r.explained(), "", "%s counts %d messages, the database has %s%d", ros2bag.MetadataName, stated, about, total)
+	return r.warn("count", total < stated && !r.explained(), "", "%s counts %d messages, the database has %s%d",
+		ros2bag.MetadataName, stated, about, total)
 }
 
 // useCounts takes the counts of metadata.yaml, or of the metadata table of a
@@ -195,7 +196,8 @@ func (c *conn) tallyIndex() (t tally, err error) {
 	if err := c.engine(0); err != nil {
 		return t, err
 	}
-	const numbers = "SELECT timestamp FROM messages WHERE timestamp BETWEEN ? AND ? AND typeof(timestamp) = 'integer' ORDER BY timestamp"
+	const numbers = "SELECT timestamp FROM messages WHERE timestamp BETWEEN ? AND ? AND typeof(timestamp) = 'integer' " +
+		"ORDER BY timestamp"
 	t.least, t.some, err = c.db.One(numbers+" LIMIT 1", int64(math.MinInt64), int64(math.MaxInt64))
 	if err == nil {
 		t.most, _, err = c.db.One(numbers+" DESC LIMIT 1", int64(math.MinInt64), int64(math.MaxInt64))

@@ -223,7 +223,8 @@ func TestHostileHeader(t *testing.T) {
 			tryBytes(t, b, false)
 		}
 	}
-	for _, text := range []string{"", "SQLite format 3\x00", "hello", strings.Repeat("x", 5000), "version https://git-lfs.github.com/spec/v1\n"} {
+	for _, text := range []string{"", "SQLite format 3\x00", "hello", strings.Repeat("x", 5000),
+		"version https://git-lfs.github.com/spec/v1\n"} {
 		if _, _, err := tryBytes(t, []byte(text), false); err == nil {
 			t.Errorf("%.20q was opened", text)
 		}

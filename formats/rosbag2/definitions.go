@@ -56,6 +56,7 @@ func (t *outTopic) definitionRow() string {
 
 // insertDefinition adds a row to message_definitions.
 func insertDefinition(db *sqlite.DB, t *outTopic) error {
-	return db.Run("INSERT INTO message_definitions (topic_type, encoding, encoded_message_definition, type_description_hash) VALUES (?, ?, ?, ?)",
+	return db.Run("INSERT INTO message_definitions (topic_type, encoding, encoded_message_definition, "+
+		"type_description_hash) VALUES (?, ?, ?, ?)",
 		t.definitionRow(), t.Schema.Encoding, string(t.Schema.Data), t.Metadata[storage.MetaTypeHash])
 }

@@ -45,7 +45,8 @@ func unevenBag(t testing.TB, dir string, n, size int) (path string, counts []int
 	counts = make([]int64, 6)
 	var topics []storage.Topic
 	for i := range counts {
-		topics = append(topics, storage.Topic{Name: fmt.Sprintf("/t%d", i), Type: "std_msgs/msg/String", Encoding: encoding, Metadata: map[string]string{}})
+		topics = append(topics, storage.Topic{Name: fmt.Sprintf("/t%d", i), Type: "std_msgs/msg/String", Encoding: encoding,
+			Metadata: map[string]string{}})
 	}
 	data := make([]byte, size)
 	data[1] = 1
@@ -134,11 +135,13 @@ func TestEstimate(t *testing.T) {
 		}
 
 		edit(t, path, "DROP INDEX timestamp_idx")
-		if info, _, _ = glance(t, path, 1); !info.Estimated || info.Start > exact.End/100 || info.End < exact.End/100*99 || info.Start < exact.Start || info.End > exact.End {
+		if info, _, _ = glance(t, path, 1); !info.Estimated || info.Start > exact.End/100 || info.End < exact.End/100*99 ||
+			info.Start < exact.Start || info.End > exact.End {
 			t.Errorf("without an index: from %d to %d, want about %d to %d", info.Start, info.End, exact.Start, exact.End)
 		}
 		edit(t, path, "DELETE FROM messages WHERE id%3=1", "DELETE FROM topics WHERE id=2")
-		if info, _, _ = glance(t, path, 1); !near(info.Messages, int64(c.n/3*2), int64(c.n), int64(c.sample)) || len(info.Topics) != 6 {
+		if info, _, _ = glance(t, path, 1); !near(info.Messages, int64(c.n/3*2), int64(c.n), int64(c.sample)) ||
+			len(info.Topics) != 6 {
 			t.Errorf("with a third gone: %d of %d messages on %d topics", info.Messages, c.n, len(info.Topics))
 		}
 	}
@@ -161,7 +164,8 @@ func TestEstimateDamage(t *testing.T) {
 	if info.Estimated || info.Messages == 0 || info.Messages > 15_000 || len(info.Warnings) == 0 {
 		t.Errorf("%d messages, estimated %v, warnings %v", info.Messages, info.Estimated, info.Warnings)
 	}
-	if _, err := open(context.Background(), path, storage.ReadOptions{InfoOnlyAbove: 1, Strict: true}); !storage.IsDamage(err) {
+	if _, err := open(context.Background(), path, storage.ReadOptions{InfoOnlyAbove: 1, Strict: true}); !storage.IsDamage(
+		err) {
 		t.Errorf("strict: %v", err)
 	}
 }

@@ -116,7 +116,8 @@ func TestFolders(t *testing.T) {
 	}
 	t.Run("definitions", func(t *testing.T) {
 		var topics []storage.TopicInfo
-		for _, path := range slices.Concat(samples.Glob(t, "rosbag2/v8-sqlite"), samples.Glob(t, "rosbag2/v8-schema4-topics_and_service_events/*")) {
+		for _, path := range slices.Concat(samples.Glob(t, "rosbag2/v8-sqlite"),
+			samples.Glob(t, "rosbag2/v8-schema4-topics_and_service_events/*")) {
 			_, info := readAll(t, path, storage.ReadOptions{})
 			topics = append(topics, info.Topics...)
 		}
@@ -131,7 +132,8 @@ func TestFolders(t *testing.T) {
 			}
 		}
 	})
-	for _, path := range slices.Concat(samples.Glob(t, "rosbag2/v9-*mcap*/r*"), samples.Glob(t, "rosbag2/nometa-split-multiple_files-mcap/*")) {
+	for _, path := range slices.Concat(samples.Glob(t, "rosbag2/v9-*mcap*/r*"),
+		samples.Glob(t, "rosbag2/nometa-split-multiple_files-mcap/*")) {
 		_, err := open(context.Background(), path, storage.ReadOptions{})
 		if !errors.Is(err, storage.ErrUnsupported) || sniff(nil, path, nil) {
 			t.Errorf("%s: %v", path, err)
@@ -249,7 +251,8 @@ func TestListedPaths(t *testing.T) {
 func TestWrongCounts(t *testing.T) {
 	dir := bag(t, sampleRows())
 	n := len(sampleRows())
-	rewrite(t, filepath.Join(dir, ros2bag.MetadataName), fmt.Sprintf("message_count: %d", n), fmt.Sprintf("message_count: %d", n+1))
+	rewrite(t, filepath.Join(dir, ros2bag.MetadataName), fmt.Sprintf("message_count: %d", n),
+		fmt.Sprintf("message_count: %d", n+1))
 	_, info := readAll(t, dir, storage.ReadOptions{})
 	if info.Messages != int64(n) || !slices.Equal(codes(info), []string{"count"}) || !info.Warnings[0].Damage {
 		t.Errorf("%d messages, %+v", info.Messages, info.Warnings)
@@ -274,7 +277,8 @@ func TestUnknownTopic(t *testing.T) {
 			want++
 		}
 	}
-	if n := len(sampleRows()); len(rows) != n || info.Messages != int64(n) || named != want || !slices.Equal(codes(info), []string{"unknown-topic"}) {
+	if n := len(sampleRows()); len(rows) != n || info.Messages != int64(n) || named != want ||
+		!slices.Equal(codes(info), []string{"unknown-topic"}) {
 		t.Errorf("%d rows of %d, info %d, %d without a topic, %v", len(rows), n, info.Messages, named, info.Warnings)
 	}
 	if _, err := open(context.Background(), path, storage.ReadOptions{Strict: true}); !errors.Is(err, storage.ErrCorrupt) {
@@ -319,7 +323,8 @@ func TestSecondTopic(t *testing.T) {
 func TestEmptyDefinition(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bag")
 	topics := []storage.Topic{
-		{Name: "/empty", Type: "std_msgs/msg/Empty", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg"}, Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_" + strings.Repeat("2", 64)}},
+		{Name: "/empty", Type: "std_msgs/msg/Empty", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg"},
+			Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_" + strings.Repeat("2", 64)}},
 		{Name: "/unknown", Type: "p/msg/T", Encoding: "cdr"},
 	}
 	write(t, path, storage.WriteOptions{}, topics, nil)

@@ -18,20 +18,27 @@ const (
 
 // db3 is the storage whose parts are SQLite databases.
 var db3 = &ros2bag.Storage{
-	Format: formatName, ID: "sqlite3", Ext: ".db3", Magic: sqlite.Magic, Beside: []string{"-wal", "-journal"}, Scratch: []string{"-shm"}, WholePart: wholePart,
+	Format: formatName, ID: "sqlite3", Ext: ".db3", Magic: sqlite.Magic, Beside: []string{"-wal", "-journal"},
+	Scratch: []string{"-shm"}, WholePart: wholePart,
 }
 
 // options are in a variable of their own, as Create asks for them. rosbag2 knows one way
 // to name segments, <folder>_<n>.db3.
 var options = storage.Options{
-	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none", "zstd"}, Asked: true, Help: "codec of the files or of the messages in a folder"},
-	{Name: storage.NameCompressionMode, Kind: storage.OptionChoice, Values: modes, Help: "what is compressed: each file as a whole, or each message by itself"},
+	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none", "zstd"}, Asked: true,
+		Help: "codec of the files or of the messages in a folder"},
+	{Name: storage.NameCompressionMode, Kind: storage.OptionChoice, Values: modes,
+		Help: "what is compressed: each file as a whole, or each message by itself"},
 	{Name: storage.NameLevel, Kind: storage.OptionInteger, Help: "level of zstd; 0 is 1, as the recorder has it"},
-	{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: ros2bag.ProfileNames(), Help: "the distribution that the output is made for"},
-	{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{db3.ID, otherStorage}, Help: "storage of the messages in a folder"},
+	{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: ros2bag.ProfileNames(),
+		Help: "the distribution that the output is made for"},
+	{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{db3.ID, otherStorage},
+		Help: "storage of the messages in a folder"},
 	{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin a new file before one has more message data"},
-	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin a new file before one lasts longer, such as 60s"},
-	{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{"numbered"}, Help: "OUT_0, OUT_1, ... in the folder"},
+	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration,
+		Help: "begin a new file before one lasts longer, such as 60s"},
+	{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{"numbered"},
+		Help: "OUT_0, OUT_1, ... in the folder"},
 }
 
 // otherStorage is what rosbag2 has since Iron, and writes by default. The format of its

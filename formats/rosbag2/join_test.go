@@ -32,7 +32,8 @@ func joinParts(t *testing.T, dir string, o storage.WriteOptions) (parts []string
 			t.Fatal(err)
 		}
 		for k := range 4 {
-			if err := w.Write(&storage.Message{Topic: id, LogTime: int64(100*i + k), PublishTime: int64(100*i + k), Data: []byte{0, 1, 0, 0, 2, 0, 0, 0, byte('a' + i), 0}}); err != nil {
+			if err := w.Write(&storage.Message{Topic: id, LogTime: int64(100*i + k), PublishTime: int64(100*i + k),
+				Data: []byte{0, 1, 0, 0, 2, 0, 0, 0, byte('a' + i), 0}}); err != nil {
 				t.Fatal(err)
 			}
 		}

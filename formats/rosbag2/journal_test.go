@@ -28,7 +28,8 @@ type crash struct {
 func crashes(t testing.TB, page int, sync string, pages int) (list []crash) {
 	for _, mode := range []string{"DELETE", "PERSIST", "TRUNCATE"} {
 		path := filepath.Join(t.TempDir(), "live.db3")
-		d, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_pragma=page_size(%d)&_pragma=journal_mode(%s)&_pragma=synchronous(%s)&_pragma=cache_size(%d)&_pragma=cache_spill(5)", path, page, mode, sync, pages))
+		d, err := sql.Open("sqlite",
+			fmt.Sprintf("file:%s?_pragma=page_size(%d)&_pragma=journal_mode(%s)&_pragma=synchronous(%s)&_pragma=cache_size(%d)&_pragma=cache_spill(5)", path, page, mode, sync, pages))
 		check(t, err)
 		defer d.Close()
 		d.SetMaxOpenConns(1)
@@ -47,7 +48,9 @@ func crashes(t testing.TB, page int, sync string, pages int) (list []crash) {
 			list = append(list, crash{db, journal, mode})
 		}
 		insert := func(from, n int) {
-			run(fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT %d UNION ALL SELECT i+1 FROM n WHERE i<%d) INSERT INTO messages (topic_id, timestamp, data) SELECT 1+i%%2, 1000+i, CAST('row '||i||substr(hex(zeroblob(i*37%%3000)),1) AS BLOB) FROM n", from, from+n-1))
+			run(fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT %d UNION ALL SELECT i+1 FROM n WHERE i<%d) INSERT INTO messages "+
+				"(topic_id, timestamp, data) SELECT 1+i%%2, 1000+i, CAST('row '||i||substr(hex(zeroblob(i*37%%3000)),1) AS BLOB) "+
+				"FROM n", from, from+n-1))
 		}
 		for _, q := range []string{createTopics2 + ")", createMessages, createIndex,
 			"INSERT INTO topics VALUES (1,'/a','std_msgs/msg/String','cdr',''),(2,'/b','std_msgs/msg/String','cdr','')"} {
@@ -119,7 +122,8 @@ func (c crash) byUs(t testing.TB, o storage.ReadOptions) ([]string, *storage.Inf
 		list = append(list, fmt.Sprint(m.Topic+1, m.LogTime, string(m.Data)))
 	}
 	info := storagetest.InfoOf(r)
-	if info.Messages != int64(len(list)) && !slices.Contains(codes(info), "salvaged") && !slices.Contains(codes(info), "corrupt") {
+	if info.Messages != int64(len(list)) && !slices.Contains(codes(info), "salvaged") && !slices.Contains(codes(info),
+		"corrupt") {
 		t.Errorf("Info has %d messages, %d were read", info.Messages, len(list))
 	}
 	return list, info, nil
@@ -190,7 +194,8 @@ func TestJournalCut(t *testing.T) {
 				continue // SQLite finds the database broken; we salvage
 			}
 			check(t, err)
-			if !slices.Equal(got, want) && !slices.Contains(codes(info), "salvaged") && !slices.Contains(codes(info), "corrupt") {
+			if !slices.Equal(got, want) && !slices.Contains(codes(info), "salvaged") && !slices.Contains(codes(info),
+				"corrupt") {
 				t.Errorf("%d of %d bytes: %d rows, SQLite has %d: %v", n+d, len(c.journal), len(got), len(want), info.Warnings)
 			}
 		}
@@ -249,7 +254,8 @@ func TestJournalOdd(t *testing.T) {
 	}
 	first := put(16, 0)                       // the first transaction of all
 	for _, all := range []bool{false, true} { // then there is nothing but what was not committed
-		if rows, info, err := first.byUs(t, storage.ReadOptions{Uncommitted: all}); err != nil || len(rows) < 100 || !slices.Contains(codes(info), "salvaged") {
+		if rows, info, err := first.byUs(t, storage.ReadOptions{Uncommitted: all}); err != nil || len(rows) < 100 ||
+			!slices.Contains(codes(info), "salvaged") {
 			t.Errorf("the first transaction: %d rows, %v", len(rows), err)
 		}
 	}
@@ -261,7 +267,8 @@ func TestUncommittedWAL(t *testing.T) {
 	edit(t, path, "DELETE FROM metadata")
 	old, err := os.ReadFile(path)
 	check(t, err)
-	edit(t, path, "BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20) INSERT INTO messages (topic_id, timestamp, data) SELECT 1, 1000+i, zeroblob(500*i) FROM n; COMMIT")
+	edit(t, path, "BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20) INSERT INTO messages "+
+		"(topic_id, timestamp, data) SELECT 1, 1000+i, zeroblob(500*i) FROM n; COMMIT")
 	now, err := os.ReadFile(path)
 	check(t, err)
 	old[18], old[19], now[18], now[19] = 2, 2, 2, 2
@@ -270,7 +277,8 @@ func TestUncommittedWAL(t *testing.T) {
 		t.Errorf("%d rows, want 40: %v", len(rows), info.Warnings)
 	}
 	rows, info := readAll(t, "/x/x.db3", storage.ReadOptions{FS: fsys, Uncommitted: true})
-	if len(rows) != 60 || len(rows[59].data) != 10000 || !slices.Equal(codes(info), []string{"salvaged", "wal-uncommitted"}) {
+	if len(rows) != 60 || len(rows[59].data) != 10000 ||
+		!slices.Equal(codes(info), []string{"salvaged", "wal-uncommitted"}) {
 		t.Errorf("%d rows, want 60: %v", len(rows), info.Warnings)
 	}
 }

@@ -25,7 +25,8 @@ func TestManyTopics(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range topics {
-		id, err := w.CreateTopic(storage.Topic{Name: fmt.Sprintf("/topic_%06d", i), Type: "std_msgs/msg/Empty", Encoding: "cdr", QoS: make([]storage.QoS, 2)})
+		id, err := w.CreateTopic(storage.Topic{Name: fmt.Sprintf("/topic_%06d", i), Type: "std_msgs/msg/Empty",
+			Encoding: "cdr", QoS: make([]storage.QoS, 2)})
 		if err == nil {
 			err = w.Write(&storage.Message{Topic: id, LogTime: int64(i), PublishTime: int64(i), Data: []byte{0, 1, 0, 0, 0}})
 		}

@@ -162,8 +162,10 @@ func (d *decoder) open(dir string) error {
 // TestDecoders opens what each profile writes on each distribution: every
 // profile on its own and later ones, and "universal" everywhere.
 func TestDecoders(t *testing.T) {
-	distros := []decoder{{distro: "foxy", newest: 4}, {distro: "galactic", newest: 4}, {distro: "humble", newest: 5}, {distro: "iron", newest: 7},
-		{distro: "jazzy", newest: 9}, {distro: "kilted", newest: 9}, {distro: "lyrical", newest: 9}, {distro: "rolling", newest: 9}}
+	distros := []decoder{{distro: "foxy", newest: 4}, {distro: "galactic", newest: 4}, {distro: "humble", newest: 5},
+		{distro: "iron", newest: 7},
+		{distro: "jazzy", newest: 9}, {distro: "kilted", newest: 9}, {distro: "lyrical", newest: 9},
+		{distro: "rolling", newest: 9}}
 	for _, profile := range ros2bag.ProfileNames() {
 		for _, rows := range [][]storage.Message{nil, sampleRows()} {
 			dir := filepath.Join(t.TempDir(), "bag")
@@ -189,7 +191,8 @@ func TestDecoders(t *testing.T) {
 // TestBadMetadata: a recording is read without its metadata.yaml when that
 // cannot be parsed.
 func TestBadMetadata(t *testing.T) {
-	for code, change := range map[string][2]string{"metadata": {"rosbag2", "{{{"}, "version": {" version: 5", " version: 10"}} {
+	for code, change := range map[string][2]string{"metadata": {"rosbag2", "{{{"},
+		"version": {" version: 5", " version: 10"}} {
 		dir := bag(t, sampleRows())
 		rewrite(t, filepath.Join(dir, ros2bag.MetadataName), change[0], change[1])
 		rows, info := readAll(t, dir, storage.ReadOptions{})

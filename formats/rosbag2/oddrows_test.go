@@ -14,7 +14,8 @@ import (
 func timedBag(t *testing.T) (path string, rows []storage.Message) {
 	path = filepath.Join(t.TempDir(), "timed.db3")
 	for i := range 40 {
-		rows = append(rows, storage.Message{Topic: storage.TopicID(i % 2), LogTime: 1.7e18 + int64(i), Data: []byte{0, 1, 0, 0, byte(i)}})
+		rows = append(rows, storage.Message{Topic: storage.TopicID(i % 2), LogTime: 1.7e18 + int64(i),
+			Data: []byte{0, 1, 0, 0, byte(i)}})
 	}
 	write(t, path, storage.WriteOptions{}, sampleTopics()[:2], rows)
 	return path, rows
@@ -89,7 +90,8 @@ func TestOddValues(t *testing.T) {
 		for _, index := range []bool{false, true} {
 			path, rows := timedBag(t)
 			sql := []string{
-				"CREATE TABLE m2(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp INTEGER,data)", "INSERT INTO m2 SELECT * FROM messages",
+				"CREATE TABLE m2(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp INTEGER,data)",
+				"INSERT INTO m2 SELECT * FROM messages",
 				"DROP TABLE messages", "ALTER TABLE m2 RENAME TO messages", c.change,
 			}
 			if index {
@@ -97,7 +99,8 @@ func TestOddValues(t *testing.T) {
 			}
 			edit(t, path, sql...)
 			got, info := readAll(t, path, storage.ReadOptions{})
-			if len(got)+c.lost != len(rows) || info.Lost.Messages != int64(c.lost) || info.Lost.Uncounted || !hasDamage(info, "row") || info.Messages > int64(len(rows)) {
+			if len(got)+c.lost != len(rows) || info.Lost.Messages != int64(c.lost) || info.Lost.Uncounted ||
+				!hasDamage(info, "row") || info.Messages > int64(len(rows)) {
 				t.Errorf("%s: %d messages, lost %+v, %v", name, len(got), info.Lost, info.Warnings)
 			}
 			for _, m := range got {

@@ -58,9 +58,10 @@ func (p *outPart) create() (err error) {
 	if err := emptyDatabases.write(p); err != nil {
 		return err
 	}
-	p.loader, err = sqlitefile.Open(p.file, sqlitefile.Options{Memory: w.Options.Memory, Temp: func() (storage.File, error) {
-		return iox.TempFile(w.FS, filepath.Dir(p.path))
-	}})
+	p.loader, err = sqlitefile.Open(p.file, sqlitefile.Options{Memory: w.Options.Memory,
+		Temp: func() (storage.File, error) {
+			return iox.TempFile(w.FS, filepath.Dir(p.path))
+		}})
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,8 @@ type emptyKind struct {
 	distro string
 }
 
-// maxEmpties is how many of them are kept, of some 40 kB each: of a program's own distributions there may be any number.
+// maxEmpties is how many of them are kept, of some 40 kB each: of a program's own distributions there may be any
+// number.
 const maxEmpties = 32
 
 var emptyDatabases = empties{made: map[emptyKind][]byte{}}
@@ -138,7 +140,8 @@ func (p *outPart) makeTables() error {
 		return err
 	}
 	if w.Profile.Schema >= 3 {
-		if err := p.db.Run("INSERT INTO schema (schema_version, ros_distro) VALUES (?, ?)", int64(w.Profile.Schema), w.distro()); err != nil {
+		if err := p.db.Run("INSERT INTO schema (schema_version, ros_distro) VALUES (?, ?)", int64(w.Profile.Schema),
+			w.distro()); err != nil {
 			return err
 		}
 	}
@@ -206,7 +209,8 @@ func (p *outPart) open() (err error) {
 	if p.db, err = sqlite.Open(sqlite.Options{File: sqlite.Plain{File: p.file}}); err != nil {
 		return err
 	}
-	return p.db.Exec(fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE", pageSize))
+	return p.db.Exec(fmt.Sprintf(
+		"PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE", pageSize))
 }
 
 // openFile opens the file, if it is closed.
@@ -296,7 +300,8 @@ func (p *outPart) Complete() error {
 	if err != nil {
 		return err
 	}
-	if err := p.db.Run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version), text); err != nil {
+	if err := p.db.Run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version),
+		text); err != nil {
 		return err
 	}
 	if err := p.db.Exec("COMMIT"); err != nil {
@@ -361,10 +366,12 @@ func (p *outPart) writeTopics() error {
 		qos := ros2bag.QoSText(t.QoS, w.Profile.QoSNames)
 		var err error
 		if w.Profile.Schema >= 4 {
-			err = p.db.Run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles, type_description_hash) VALUES (?, ?, ?, ?, ?, ?)",
+			err = p.db.Run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles, "+
+				"type_description_hash) VALUES (?, ?, ?, ?, ?, ?)",
 				int64(i)+1, t.Name, t.Type, t.Encoding, qos, t.Metadata[storage.MetaTypeHash])
 		} else {
-			err = p.db.Run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles) VALUES (?, ?, ?, ?, ?)",
+			err = p.db.Run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles) VALUES (?, ?, ?, "+
+				"?, ?)",
 				int64(i)+1, t.Name, t.Type, t.Encoding, qos)
 		}
 		if err != nil {

@@ -34,7 +34,8 @@ func TestSegments(t *testing.T) {
 			write(t, plain, o, sampleTopics(), in)
 			writeBlocks(t, blocks, o, sampleTopics(), in)
 			got, info := readAll(t, plain, storage.ReadOptions{Strict: true})
-			if len(got) != len(in) || len(info.Files) < 4 || len(info.Topics) != len(sampleTopics()) || info.Messages != int64(len(in)) {
+			if len(got) != len(in) || len(info.Files) < 4 || len(info.Topics) != len(sampleTopics()) ||
+				info.Messages != int64(len(in)) {
 				t.Fatalf("%d rows of %d in %d files, %d topics", len(got), len(in), len(info.Files), len(info.Topics))
 			}
 			for i, r := range got {
@@ -59,7 +60,8 @@ func TestSegments(t *testing.T) {
 					size += len(r.data)
 				}
 				if len(part) == 0 || len(pi.Topics) != len(sampleTopics()) || int64(len(part)) != pi.Messages ||
-					o.SegmentSize > 0 && int64(size) > o.SegmentSize && len(part) > 1 || o.SegmentDuration > 0 && pi.End-pi.Start > o.SegmentDuration {
+					o.SegmentSize > 0 && int64(size) > o.SegmentSize && len(part) > 1 || o.SegmentDuration > 0 &&
+					pi.End-pi.Start > o.SegmentDuration {
 					t.Errorf("part %d: %d messages of %d bytes, %d topics, %d ns", i, len(part), size, len(pi.Topics), pi.End-pi.Start)
 				}
 			}
@@ -70,9 +72,11 @@ func TestSegments(t *testing.T) {
 			}
 		})
 	}
-	for name, o := range map[string]storage.WriteOptions{"x": {SegmentSize: -1}, "y": {SegmentNames: "odd"}, "z.db3": {SegmentSize: 5}} {
+	for name, o := range map[string]storage.WriteOptions{"x": {SegmentSize: -1}, "y": {SegmentNames: "odd"},
+		"z.db3": {SegmentSize: 5}} {
 		dir := t.TempDir()
-		if _, err := createWriter(context.Background(), filepath.Join(dir, name), o); !errors.Is(err, storage.ErrUnsupported) {
+		if _, err := createWriter(context.Background(), filepath.Join(dir, name), o); !errors.Is(err,
+			storage.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if entries, _ := os.ReadDir(dir); len(entries) > 0 {
@@ -120,7 +124,8 @@ func TestSegmentFaults(t *testing.T) {
 			dir := t.TempDir()
 			fsys := &faultio.FS{FS: iox.OS, N: n, Fault: fault}
 			err := func() (err error) {
-				w, err := createWriter(context.Background(), filepath.Join(dir, "bag"), storage.WriteOptions{SegmentSize: 100, FS: fsys})
+				w, err := createWriter(context.Background(), filepath.Join(dir, "bag"), storage.WriteOptions{SegmentSize: 100,
+					FS: fsys})
 				if err != nil {
 					return err
 				}
@@ -163,7 +168,8 @@ func TestRefereeSegments(t *testing.T) {
 		rows[i].Topic = 0
 	}
 	topics := sampleTopics()[:1]
-	topics[0].Metadata = map[string]string{storage.MetaTypeHash: "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"}
+	topics[0].Metadata = map[string]string{
+		storage.MetaTypeHash: "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"}
 	write(t, path, storage.WriteOptions{SegmentSize: 1_000_000}, topics, rows)
 	referee(t, path, len(rows))
 	parts, err := filepath.Glob(filepath.Join(path, "*"+db3.Ext))

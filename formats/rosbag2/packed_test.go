@@ -20,7 +20,8 @@ import (
 
 // withZstd returns options for a compressed output.
 func withZstd(mode, profile string) storage.WriteOptions {
-	return storage.WriteOptions{Compression: "zstd", Profile: profile, Values: map[string]string{storage.NameCompressionMode: mode}}
+	return storage.WriteOptions{Compression: "zstd", Profile: profile,
+		Values: map[string]string{storage.NameCompressionMode: mode}}
 }
 
 // TestStoragePacked: compressed folders pass the suite of formats, faults included.
@@ -38,7 +39,8 @@ func TestStoragePacked(t *testing.T) {
 				Format: &f, Encoding: "cdr", Name: "folder", Type: "std_msgs/msg/String", FaultFS: true,
 				NoAppend: "a part that is added is not compressed",
 				Schema:   textSchema("string data\n"),
-				Others:   []storagetest.Definition{{Type: "std_msgs/msg/Int32", Schema: textSchema("int32 data\n")}, {Type: "std_msgs/msg/String", Schema: textSchema("string[] data\n")}},
+				Others: []storagetest.Definition{{Type: "std_msgs/msg/Int32", Schema: textSchema("int32 data\n")},
+					{Type: "std_msgs/msg/String", Schema: textSchema("string[] data\n")}},
 			})
 		})
 	}
@@ -51,7 +53,8 @@ func TestPackedFiles(t *testing.T) {
 	for _, profile := range []string{"", "foxy", "jazzy"} {
 		for _, limit := range []int64{0, 4 << 20} {
 			t.Run(fmt.Sprintf("%s/%d", profile, limit), func(t *testing.T) {
-				dirs := []string{filepath.Join(t.TempDir(), "bag"), filepath.Join(t.TempDir(), "bag"), filepath.Join(t.TempDir(), "bag")}
+				dirs := []string{filepath.Join(t.TempDir(), "bag"), filepath.Join(t.TempDir(), "bag"),
+					filepath.Join(t.TempDir(), "bag")}
 				o := storage.WriteOptions{Profile: profile, SegmentSize: limit}
 				write(t, dirs[0], o, sampleTopics(), rows)
 				o = withZstd("file", profile)
@@ -67,7 +70,8 @@ func TestPackedFiles(t *testing.T) {
 					for _, part := range parts {
 						comparePart(t, part, filepath.Join(dir, filepath.Base(part)+".zstd"), profile == "foxy")
 					}
-					if got, info := readAll(t, dir, storage.ReadOptions{Strict: true}); len(got) != len(rows) || len(info.Warnings) > 0 || info.Compression["zstd"] != int64(len(parts)) {
+					if got, info := readAll(t, dir, storage.ReadOptions{Strict: true}); len(got) != len(rows) ||
+						len(info.Warnings) > 0 || info.Compression["zstd"] != int64(len(parts)) {
 						t.Errorf("%d of %d rows, %v, %v", len(got), len(rows), info.Compression, info.Warnings)
 					}
 					text, err := os.ReadFile(filepath.Join(dir, ros2bag.MetadataName))
@@ -167,12 +171,14 @@ func TestPackedOptions(t *testing.T) {
 		o    storage.WriteOptions
 	}{
 		"add --compression zstd": {"bag", storage.WriteOptions{Level: 3}},
-		"nothing is compressed":  {"bag", storage.WriteOptions{Compression: "none", Values: map[string]string{storage.NameCompressionMode: "file"}}},
-		"write a folder":         {"x.db3", withZstd("message", "")},
-		"levels go to 22":        {"bag", storage.WriteOptions{Compression: "zstd", Level: 23}},
+		"nothing is compressed": {"bag", storage.WriteOptions{Compression: "none",
+			Values: map[string]string{storage.NameCompressionMode: "file"}}},
+		"write a folder":  {"x.db3", withZstd("message", "")},
+		"levels go to 22": {"bag", storage.WriteOptions{Compression: "zstd", Level: 23}},
 	} {
 		dir := t.TempDir()
-		if _, err := createWriter(t.Context(), filepath.Join(dir, c.name), c.o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := createWriter(t.Context(), filepath.Join(dir, c.name), c.o); err == nil || !strings.Contains(err.Error(),
+			want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		if list, _ := os.ReadDir(dir); len(list) > 0 {

@@ -38,7 +38,8 @@ func packingOf(o *storage.WriteOptions, single bool) (p packing, err error) {
 		return wrong(storage.NameCompression, "no player opens a single file that is compressed", "write a folder")
 	}
 	if o.Level > compress.Zstd.MaxLevel() {
-		return wrong(storage.NameLevel, fmt.Sprintf("there is no level %d", o.Level), fmt.Sprintf("levels go to %d, 0 is the default", compress.Zstd.MaxLevel()))
+		return wrong(storage.NameLevel, fmt.Sprintf("there is no level %d", o.Level),
+			fmt.Sprintf("levels go to %d, 0 is the default", compress.Zstd.MaxLevel()))
 	}
 	p.mode, p.level, p.foxy = ros2bag.ModeFile, cmp.Or(o.Level, ros2bag.DefaultLevel), strings.EqualFold(o.Profile, "foxy")
 	if mode == modes[1] {

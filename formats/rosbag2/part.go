@@ -116,7 +116,8 @@ func (p *part) real() int64 {
 // explainCut distinguishes a frame that rosbag2 did not end from a damaged one.
 func (p *part) explainCut(head []byte, size int64, cut error, warn ros2bag.Warner) error {
 	if h, err := sqlite.ParseHeader(head); err == nil && h.Size() > 0 && h.Size() == size {
-		return warn("zstd-open", false, "the zstd frame has no end, as rosbag2 writes it for a multiple of 131072 bytes; all %d bytes were read", size)
+		return warn("zstd-open", false,
+			"the zstd frame has no end, as rosbag2 writes it for a multiple of 131072 bytes; all %d bytes were read", size)
 	}
 	p.cut = fmt.Sprintf("decompression stopped after %d bytes: %v", size, cut)
 	if p.strict {
@@ -201,7 +202,8 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 	}
 	if p.overlay != nil {
 		if p.overlay.Page != int64(p.head.Page) {
-			return fmt.Errorf("%s has pages of %d bytes, the database of %d: %w", base(p.overlay.Path), p.overlay.Page, int64(p.head.Page), storage.ErrCorrupt)
+			return fmt.Errorf("%s has pages of %d bytes, the database of %d: %w", base(p.overlay.Path), p.overlay.Page,
+				int64(p.head.Page), storage.ErrCorrupt)
 		}
 		p.total = min(p.overlay.Pages*int64(p.head.Page), p.real())
 	} else if want := p.head.Size(); want > p.size {
@@ -300,7 +302,8 @@ func (c *conn) engine(budget int64) (err error) {
 	if c.db != nil {
 		return nil
 	}
-	if c.db, err = sqlite.Open(sqlite.Options{File: c.src, ReadOnly: true, MaxValue: c.part.real(), Budget: budget}); err != nil {
+	if c.db, err = sqlite.Open(sqlite.Options{File: c.src, ReadOnly: true, MaxValue: c.part.real(),
+		Budget: budget}); err != nil {
 		return err
 	}
 	return c.db.Exec("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0")

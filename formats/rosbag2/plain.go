@@ -51,7 +51,8 @@ func (p *plainRows) Scan(lo, hi int64, f func(*sqlitefile.Row) error) error {
 // Append appends the data of a row, in the call that got it. See rowSource.
 func (p *plainRows) Append(dst []byte, row *sqlitefile.Row) ([]byte, error) {
 	if len(row.Local()) != row.Size { // SQLite had no memory for it
-		return dst, fmt.Errorf("row %d has %d bytes, of which %d can be read: %w", row.ID, row.Size, len(row.Local()), storage.ErrCorrupt)
+		return dst, fmt.Errorf("row %d has %d bytes, of which %d can be read: %w", row.ID, row.Size, len(row.Local()),
+			storage.ErrCorrupt)
 	}
 	return append(dst, row.Local()...), nil
 }

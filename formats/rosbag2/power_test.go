@@ -61,7 +61,8 @@ func TestPowerCut(t *testing.T) {
 	d, err := sqlite.Open(sqlite.Options{File: f})
 	check(t, err)
 	check(t, d.Exec("PRAGMA page_size=1024; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=20;"+
-		createTopics2+");"+createMessages+";"+createIndex+";INSERT INTO topics VALUES (1, '/a', 'std_msgs/msg/String', 'cdr', '')"))
+		createTopics2+");"+createMessages+";"+createIndex+
+		";INSERT INTO topics VALUES (1, '/a', 'std_msgs/msg/String', 'cdr', '')"))
 	data := func(i int) []byte { return fmt.Appendf(make([]byte, 50+i*7919%900), "row %d", i) }
 	s, err := d.Prepare(insertMessage)
 	check(t, err)
@@ -103,8 +104,10 @@ func TestPowerCut(t *testing.T) {
 		got, info := readAll(t, "/x/bag_0.db3", storage.ReadOptions{FS: fsys})
 		seen := map[int64]bool{}
 		for _, r := range got {
-			if r.time < 0 || r.time >= int64(rows) || seen[r.time] || string(r.data) != string(data(int(r.time))) || r.topic != "/a" {
-				t.Fatalf("cut at write %d of %d: a row of time %d, %d bytes, topic %s", cut, len(f.writes), r.time, len(r.data), r.topic)
+			if r.time < 0 || r.time >= int64(rows) || seen[r.time] || string(r.data) != string(data(int(r.time))) ||
+				r.topic != "/a" {
+				t.Fatalf("cut at write %d of %d: a row of time %d, %d bytes, topic %s", cut, len(f.writes), r.time, len(r.data),
+					r.topic)
 			}
 			seen[r.time] = true
 		}
@@ -115,7 +118,8 @@ func TestPowerCut(t *testing.T) {
 			}
 		}
 		if missing > 12 || missing > 0 && len(info.Warnings) == 0 {
-			t.Errorf("cut at write %d of %d: %d of %d rows are missing, %v", cut, len(f.writes), missing, done.rows, info.Warnings)
+			t.Errorf("cut at write %d of %d: %d of %d rows are missing, %v", cut, len(f.writes), missing, done.rows,
+				info.Warnings)
 		}
 		if len(info.Warnings) > 0 {
 			failed++

@@ -148,7 +148,8 @@ func (k *cursor) Next() (timeorder.Head, error) {
 		k.n, k.head = k.n+1, h
 		topic, ok := p.ids.get(h.Topic)
 		if !ok {
-			err := k.x.r.warn("unknown-topic", true, p.path, "messages of topic id %d are left out: no topic has this id", h.Topic)
+			err := k.x.r.warn("unknown-topic", true, p.path, "messages of topic id %d are left out: no topic has this id",
+				h.Topic)
 			if err != nil {
 				return timeorder.Head{}, err
 			}

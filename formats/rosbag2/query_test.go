@@ -57,7 +57,8 @@ func TestQueryRefused(t *testing.T) {
 func TestQueryShortIndex(t *testing.T) {
 	path, rows := smallBag(t, t.TempDir())
 	edit(t, path, "DROP INDEX timestamp_idx; CREATE INDEX timestamp_idx ON messages (timestamp ASC) WHERE timestamp < 30; "+
-		"PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql='CREATE INDEX timestamp_idx ON messages (timestamp ASC)' WHERE name='timestamp_idx'")
+		"PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql='CREATE INDEX timestamp_idx ON messages (timestamp ASC)' "+
+		"WHERE name='timestamp_idx'")
 	r, err := open(context.Background(), path, storage.ReadOptions{})
 	check(t, err)
 	defer r.Close()
@@ -111,7 +112,8 @@ func TestQueryOddIndex(t *testing.T) {
 	check(t, err)
 	defer r.Close()
 	var e *storage.Error
-	if n, err := askAll(r); n >= len(rows) || !errors.Is(err, storage.ErrUnsupported) || !errors.As(err, &e) || e.Hint == "" {
+	if n, err := askAll(r); n >= len(rows) || !errors.Is(err, storage.ErrUnsupported) || !errors.As(err, &e) ||
+		e.Hint == "" {
 		t.Errorf("%d messages of %d, %v", n, len(rows), err)
 	}
 }
@@ -135,7 +137,8 @@ func TestQueryTotal(t *testing.T) {
 	meta := filepath.Join(path, ros2bag.MetadataName)
 	text, err := os.ReadFile(meta)
 	check(t, err)
-	for _, change := range [][2]string{{"message_count: ", "message_count: 1"}, {"message_count: ", "message_count: 0 # "}} {
+	for _, change := range [][2]string{{"message_count: ", "message_count: 1"},
+		{"message_count: ", "message_count: 0 # "}} {
 		check(t, os.WriteFile(meta, bytes.ReplaceAll(text, []byte(change[0]), []byte(change[1])), 0o666))
 		r, err := open(context.Background(), path, storage.ReadOptions{})
 		check(t, err)

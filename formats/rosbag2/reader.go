@@ -69,7 +69,8 @@ const eagerBytes = 256e6
 
 // openEager finds the blocks of recordings of up to eager bytes.
 func openEager(ctx context.Context, path string, o storage.ReadOptions, eager int64) (storage.Reader, error) {
-	r := &reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warnings: warnings.Log{Hints: ros2bag.Hints, ByText: true}, lost: map[int]storage.Lost{}}
+	r := &reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warnings: warnings.Log{Hints: ros2bag.Hints,
+		ByText: true}, lost: map[int]storage.Lost{}}
 	r.topics = ros2bag.Topics{Source: "the database", Warn: r.warn, Explained: r.explained}
 	if err := r.open(o, eager); err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -231,7 +232,8 @@ func (r *reader) Blocks() ([]storage.Block, error) {
 			k = 0
 		}
 		p := b.part
-		list[i] = storage.Block{Offset: -1, Size: b.bytes, RawSize: b.size, Messages: -1, Start: p.least, End: p.most, Timed: p.timed}
+		list[i] = storage.Block{Offset: -1, Size: b.bytes, RawSize: b.size, Messages: -1, Start: p.least, End: p.most,
+			Timed: p.timed}
 		if p.spans != nil {
 			s := p.spans[k]
 			list[i].Messages, list[i].Start, list[i].End, list[i].Timed = s.Rows, s.Least, s.Most, s.Rows > 0

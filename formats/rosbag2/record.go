@@ -20,13 +20,17 @@ import (
 //	       4  topics + type_description_hash
 //	          message_definitions(id, topic_type, encoding, encoded_message_definition, type_description_hash)
 const (
-	createTopics2     = "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL,offered_qos_profiles TEXT NOT NULL"
-	createTopics4     = createTopics2 + ",type_description_hash TEXT NOT NULL"
-	createMessages    = "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp INTEGER NOT NULL,data BLOB NOT NULL)"
-	createSchema      = "CREATE TABLE schema(schema_version INTEGER PRIMARY KEY,ros_distro TEXT NOT NULL)"
-	createMetadata    = "CREATE TABLE metadata(id INTEGER PRIMARY KEY,metadata_version INTEGER NOT NULL,metadata TEXT NOT NULL)"
-	createDefinitions = "CREATE TABLE message_definitions(id INTEGER PRIMARY KEY,topic_type TEXT NOT NULL,encoding TEXT NOT NULL,encoded_message_definition TEXT NOT NULL,type_description_hash TEXT NOT NULL)"
-	createIndex       = "CREATE INDEX timestamp_idx ON messages (timestamp ASC)"
+	createTopics2 = "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT " +
+		"NULL,serialization_format TEXT NOT NULL,offered_qos_profiles TEXT NOT NULL"
+	createTopics4  = createTopics2 + ",type_description_hash TEXT NOT NULL"
+	createMessages = "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp INTEGER NOT " +
+		"NULL,data BLOB NOT NULL)"
+	createSchema   = "CREATE TABLE schema(schema_version INTEGER PRIMARY KEY,ros_distro TEXT NOT NULL)"
+	createMetadata = "CREATE TABLE metadata(id INTEGER PRIMARY KEY,metadata_version INTEGER NOT NULL,metadata TEXT " +
+		"NOT NULL)"
+	createDefinitions = "CREATE TABLE message_definitions(id INTEGER PRIMARY KEY,topic_type TEXT NOT NULL,encoding TEXT " +
+		"NOT NULL,encoded_message_definition TEXT NOT NULL,type_description_hash TEXT NOT NULL)"
+	createIndex = "CREATE INDEX timestamp_idx ON messages (timestamp ASC)"
 )
 
 // tables is what a database has of them.
@@ -63,7 +67,8 @@ func (p *part) readTables(d *sqlite.DB, warn ros2bag.Warner) error {
 	for _, c := range []struct {
 		have bool
 		name string
-	}{{p.tables.format, "serialization_format"}, {p.tables.qos, "offered_qos_profiles"}, {p.tables.hash, "type_description_hash"}} {
+	}{{p.tables.format, "serialization_format"}, {p.tables.qos, "offered_qos_profiles"},
+		{p.tables.hash, "type_description_hash"}} {
 		if c.have {
 			columns = append(columns, c.name)
 		} else {
@@ -87,12 +92,13 @@ func (p *part) readTables(d *sqlite.DB, warn ros2bag.Warner) error {
 	}
 	if p.tables.definition {
 		p.defs = map[string]definition{}
-		err := d.Query("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id", func(s *sqlite.Stmt) error {
-			if _, ok := p.defs[s.Text(0)]; !ok {
-				p.defs[s.Text(0)] = definition{s.Text(1), slices.Clone(s.Bytes(2))}
-			}
-			return nil
-		})
+		err := d.Query("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id",
+			func(s *sqlite.Stmt) error {
+				if _, ok := p.defs[s.Text(0)]; !ok {
+					p.defs[s.Text(0)] = definition{s.Text(1), slices.Clone(s.Bytes(2))}
+				}
+				return nil
+			})
 		if err = p.damaged(err, warn, "the table of message definitions ends early"); err != nil {
 			return err
 		}
@@ -141,7 +147,8 @@ func (p *part) readSchema(d *sqlite.DB) error {
 		return fmt.Errorf("the database schema is empty: %w", storage.ErrCorrupt)
 	}
 	if !names["topics"] || !names["messages"] {
-		return fmt.Errorf("the database has no tables topics and messages: it is not a rosbag2 recording: %w", storage.ErrUnsupported)
+		return fmt.Errorf("the database has no tables topics and messages: it is not a rosbag2 recording: %w",
+			storage.ErrUnsupported)
 	}
 	columns, err := columnsOf(d, "topics")
 	if err != nil {

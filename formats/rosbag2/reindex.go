@@ -66,7 +66,8 @@ const maxIndexed = 16 << 20
 
 // index writes timestamp_idx into a database that has no index of its times. SQLite makes it: new
 // pages stand behind the end, and the first page, which makes them count, is overwritten at last.
-func index(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) (_ []storage.IndexChange, err error) {
+func index(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) (_ []storage.IndexChange,
+	err error) {
 	if err := inplace.Mend(path, placeOptions(fsys, o)); err != nil {
 		return nil, err
 	}
@@ -79,9 +80,12 @@ func index(ctx context.Context, fsys storage.FS, path string, o storage.ReindexO
 	case p.temp != nil || p.salvaged != nil || p.tables.timeIndex:
 		return nil, nil
 	case p.overlay != nil:
-		return nil, fmt.Errorf("%s has no timestamp index, and a log beside it: open it once with sqlite3, which applies that: %w", base(path), storage.ErrUnsupported)
+		return nil, fmt.Errorf(
+			"%s has no timestamp index, and a log beside it: open it once with sqlite3, which applies that: %w", base(path),
+			storage.ErrUnsupported)
 	case p.dense() > maxIndexed || p.dense() < 0 && p.size > maxIndexed*64:
-		return nil, fmt.Errorf("%s has no timestamp index, and too many messages for one: sqlite3 %s %q writes it: %w", base(path), base(path), createIndex, storage.ErrUnsupported)
+		return nil, fmt.Errorf("%s has no timestamp index, and too many messages for one: sqlite3 %s %q writes it: %w",
+			base(path), base(path), createIndex, storage.ErrUnsupported)
 	}
 	src, err := p.open(fsys)
 	if err != nil {
@@ -100,14 +104,16 @@ func index(ctx context.Context, fsys storage.FS, path string, o storage.ReindexO
 	if at, err := f.Begin(end); err != nil {
 		return nil, err
 	} else if at != end {
-		return nil, fmt.Errorf("%s has no timestamp index, and %d bytes behind its last page: %w", base(path), at-end, storage.ErrUnsupported)
+		return nil, fmt.Errorf("%s has no timestamp index, and %d bytes behind its last page: %w", base(path), at-end,
+			storage.ErrUnsupported)
 	}
 	w := &pagesBehind{base: src, pages: f, start: end, end: end, old: map[int64][]byte{}}
 	patches, err := w.createIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
-	change := storage.IndexChange{Path: path, What: "timestamp index of the messages", Offset: w.start, Written: w.end - w.start}
+	change := storage.IndexChange{Path: path, What: "timestamp index of the messages", Offset: w.start,
+		Written: w.end - w.start}
 	for _, b := range patches {
 		change.Overwritten += int64(len(b.Data))
 	}
@@ -173,7 +179,8 @@ func (w *pagesBehind) createIndex(ctx context.Context) (list []inplace.Patch, er
 	if err != nil {
 		return nil, err
 	}
-	err = db.Exec("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON")
+	err = db.Exec("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA " +
+		"temp_store=MEMORY; PRAGMA cell_size_check=ON")
 	if err == nil {
 		err = db.Exec(createIndex)
 	}

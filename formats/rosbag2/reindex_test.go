@@ -23,13 +23,16 @@ func recorded(t testing.TB, o storage.WriteOptions) string {
 	dir := filepath.Join(t.TempDir(), "drive")
 	o.NoSync, o.SegmentSize, o.Metadata = true, 400, map[string]string{"robot": "r2", storage.MetaDistro: "jazzy"}
 	rec := storagetest.Recording{Topics: []storage.Topic{
-		{Name: "/a", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")},
-			QoS: []storage.QoS{{Reliability: storage.ReliabilityReliable, Durability: storage.DurabilityTransientLocal, History: storage.HistoryKeepLast, Depth: 7}}, Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_01"}},
+		{Name: "/a", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+			Data: []byte("string data\n")},
+			QoS: []storage.QoS{{Reliability: storage.ReliabilityReliable, Durability: storage.DurabilityTransientLocal,
+				History: storage.HistoryKeepLast, Depth: 7}}, Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_01"}},
 		{Name: "/b", Type: "std_msgs/msg/Bool", Encoding: "cdr"},
 		{Name: "/none", Type: "std_msgs/msg/Bool", Encoding: "cdr"},
 	}}
 	for i := range 9 {
-		rec.Messages = append(rec.Messages, storage.Message{LogTime: int64(1e18) + int64(i)*1e9, Topic: storage.TopicID(i % 2), Data: append([]byte{0, 1, 0, 0}, bytes.Repeat([]byte{1}, 100)...)})
+		rec.Messages = append(rec.Messages, storage.Message{LogTime: int64(1e18) + int64(i)*1e9,
+			Topic: storage.TopicID(i % 2), Data: append([]byte{0, 1, 0, 0}, bytes.Repeat([]byte{1}, 100)...)})
 	}
 	if err := storagetest.WriteAll(Format, dir, o, rec); err != nil {
 		t.Fatal(err)
@@ -108,11 +111,14 @@ func TestReindexNames(t *testing.T) {
 		meta    bool     // metadata.yaml lists them
 		refused string
 	}{
-		"Lyrical":      {[]string{"0_drive_2026_11_23-11_59_00.db3", "1_drive_2026_11_23-12_00_10.db3", "10_drive_2026_11_23-13_00_10.db3"}, false, ""},
+		"Lyrical": {[]string{"0_drive_2026_11_23-11_59_00.db3", "1_drive_2026_11_23-12_00_10.db3",
+			"10_drive_2026_11_23-13_00_10.db3"}, false, ""},
 		"other folder": {[]string{"x_0.db3", "x_2.db3", "x_10.db3"}, false, ""},
 		"listed":       {[]string{"c.db3", "a.db3", "b.db3"}, true, ""},
-		"two":          {[]string{"drive_0.db3", "drive_1.db3", "walk_0.db3"}, false, "drive_1.db3 and walk_0.db3 have different names"},
-		"two storages": {[]string{"drive_0.db3", "drive_1.db3", "drive_2.mcap"}, false, "drive_2.mcap is none of storage sqlite3"},
+		"two": {[]string{"drive_0.db3", "drive_1.db3", "walk_0.db3"}, false,
+			"drive_1.db3 and walk_0.db3 have different names"},
+		"two storages": {[]string{"drive_0.db3", "drive_1.db3", "drive_2.mcap"}, false,
+			"drive_2.mcap is none of storage sqlite3"},
 	} {
 		dir := recorded(t, storage.WriteOptions{})
 		meta := text(t, dir)
@@ -130,7 +136,8 @@ func TestReindexNames(t *testing.T) {
 		}
 		path := filepath.Join(dir, ros2bag.MetadataName)
 		if c.meta {
-			if err := os.WriteFile(path, []byte(strings.Replace(meta, "message_count: 9", "message_count: 8", 1)), 0o666); err != nil {
+			if err := os.WriteFile(path, []byte(strings.Replace(meta, "message_count: 9", "message_count: 8", 1)),
+				0o666); err != nil {
 				t.Fatal(err)
 			}
 		} else if err := os.Remove(path); err != nil {
@@ -140,7 +147,8 @@ func TestReindexNames(t *testing.T) {
 			checkReindexed(t, name, dir, meta, false)
 			continue
 		}
-		if _, err := reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true}); err == nil || !strings.Contains(err.Error(), "mixes two recordings") || !strings.Contains(err.Error(), c.refused) {
+		if _, err := reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true}); err == nil ||
+			!strings.Contains(err.Error(), "mixes two recordings") || !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := os.Stat(path); err == nil {
@@ -155,10 +163,13 @@ func TestReindexMixed(t *testing.T) {
 		change  func(path string) error // of the second part
 		refused string
 	}{
-		"types":      {func(p string) error { return execute(p, "UPDATE topics SET type='a/msg/B' WHERE name='/a'") }, `topic "/a" is of type "a/msg/B" in drive_1.db3`},
-		"distro":     {func(p string) error { return execute(p, "UPDATE schema SET ros_distro='iron'") }, "recorded with iron"},
-		"cut":        {func(p string) error { return os.Truncate(p, 5000) }, "cut off"},
-		"compressed": {func(p string) error { return exec.Command("zstd", "-q", "--rm", p).Run() }, "one is compressed and the other is not"},
+		"types": {func(p string) error { return execute(p, "UPDATE topics SET type='a/msg/B' WHERE name='/a'") },
+			`topic "/a" is of type "a/msg/B" in drive_1.db3`},
+		"distro": {func(p string) error { return execute(p, "UPDATE schema SET ros_distro='iron'") },
+			"recorded with iron"},
+		"cut": {func(p string) error { return os.Truncate(p, 5000) }, "cut off"},
+		"compressed": {func(p string) error { return exec.Command("zstd", "-q", "--rm", p).Run() },
+			"one is compressed and the other is not"},
 	} {
 		dir := recorded(t, storage.WriteOptions{})
 		if name == "distro" { // the metadata table has it too
@@ -178,7 +189,8 @@ func TestReindexMixed(t *testing.T) {
 			}
 		}
 		was := text(t, dir)
-		if _, err := reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true}); err == nil || !strings.Contains(err.Error(), c.refused) {
+		if _, err := reindex(t.Context(), dir, storage.ReindexOptions{NoSync: true}); err == nil ||
+			!strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if text(t, dir) != was {

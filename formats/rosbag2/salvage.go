@@ -14,7 +14,8 @@ import (
 // salvage takes what there is from the pages of a part that cannot be read as a
 // database, for the reason cause: rows, and of the small tables what SQLite could
 // not read. Without a single row the reason is returned.
-func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *ros2bag.Metadata, cause error, warn ros2bag.Warner) error {
+func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *ros2bag.Metadata, cause error,
+	warn ros2bag.Warner) error {
 	if p.overlay == nil {
 		p.total = p.size // no zeros after the end
 	}
@@ -57,7 +58,8 @@ func (p *part) giveUpTree(ctx context.Context, src *sqlite.Image, cause error, r
 // tallyFound is the tally of a part that was salvaged.
 func (p *part) tallyFound() tally {
 	f := &p.salvaged.Found
-	t := tally{some: f.Rows > 0, least: f.First, most: f.Last, topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
+	t := tally{some: f.Rows > 0, least: f.First, most: f.Last, topics: map[storage.TopicID]int64{},
+		unknown: map[int64]int64{}}
 	for id, n := range f.Topics {
 		if topic, ok := p.ids.get(id); ok {
 			t.topics[topic] += n
@@ -105,7 +107,8 @@ func (p *part) useRecords(list [][]sqlitefile.Value) {
 			}
 		case n == texts+1 && n == 2 && p.distro == "" && id > 0 && id < 10:
 			p.tables.schema, p.distro = int(id), text(1)
-		case n == 3 && v[1].Kind == sqlitefile.Int && v[2].Kind == sqlitefile.Text && p.last == "" && id > last && strings.Contains(text(2), "version:"):
+		case n == 3 && v[1].Kind == sqlitefile.Int && v[2].Kind == sqlitefile.Text && p.last == "" && id > last &&
+			strings.Contains(text(2), "version:"):
 			last = id
 		}
 	}
@@ -168,7 +171,8 @@ func (p *part) nameByCount(ctx context.Context, meta *ros2bag.Metadata, warn ros
 	if named == 0 {
 		return nil
 	}
-	return warn("topics", true, "the table of topics is damaged; %d topics are read from the metadata and matched by message counts", named)
+	return warn("topics", true,
+		"the table of topics is damaged; %d topics are read from the metadata and matched by message counts", named)
 }
 
 // only is the one id that has n messages, if one topic has so many.
@@ -201,7 +205,8 @@ func (f *filler) salvage(i int, s *sqlitefile.Salvage) error {
 	if c.salv.LostRows == 0 {
 		return nil
 	}
-	return f.r.warn("corrupt", f.c.part.cut == "", f.c.part.path, "%d messages of %d bytes around row %d are cut and left out", c.salv.LostRows, c.salv.LostBytes, f.last)
+	return f.r.warn("corrupt", f.c.part.cut == "", f.c.part.path,
+		"%d messages of %d bytes around row %d are cut and left out", c.salv.LostRows, c.salv.LostBytes, f.last)
 }
 
 // rescue reads the rows of block i from all leaves that have them, because the tree
@@ -222,7 +227,8 @@ func (f *filler) rescue(i int, cause error) (err error) {
 	if err := f.salvage(i, s); err != nil {
 		return err
 	}
-	lost := storage.Lost{Blocks: 1, Bytes: int64(p.head.Page) + c.salv.LostBytes, Messages: c.salv.LostRows, Uncounted: p.dense() < 0}
+	lost := storage.Lost{Blocks: 1, Bytes: int64(p.head.Page) + c.salv.LostBytes, Messages: c.salv.LostRows,
+		Uncounted: p.dense() < 0}
 	text := ""
 	if p.dense() >= 0 { // then every rowid is a message
 		lost.Messages = max(min(blk.hi, p.end)-max(blk.lo, p.first)+1-int64(f.n), 0)

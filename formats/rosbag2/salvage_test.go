@@ -174,7 +174,8 @@ func TestSalvageRoot(t *testing.T) {
 	}
 	info := b.read(t, file, whole, "root and end", true)
 	lost := int64(len(b.rows) - len(whole))
-	if info.Lost.Bytes < 2<<20 || info.Lost.Blocks < 2<<20/pageSize || info.Lost.Messages < lost || info.Lost.Messages > lost+5 || !slices.Contains(codes(info), "truncated") {
+	if info.Lost.Bytes < 2<<20 || info.Lost.Blocks < 2<<20/pageSize || info.Lost.Messages < lost ||
+		info.Lost.Messages > lost+5 || !slices.Contains(codes(info), "truncated") {
 		t.Errorf("%d rows are lost, Info says %+v; %v", lost, info.Lost, codes(info))
 	}
 	if _, err := open(context.Background(), b.dir, storage.ReadOptions{Strict: true}); err == nil {
@@ -194,7 +195,8 @@ func TestSalvageTopics(t *testing.T) {
 	for _, no := range []int{0, b.root["topics"]} {
 		clear(gone[no*pageSize:][:pageSize])
 	}
-	if info := b.read(t, gone, all, "from metadata.yaml, no header", true); !slices.Contains(codes(info), "topics") || len(info.Topics) != 5 {
+	if info := b.read(t, gone, all, "from metadata.yaml, no header", true); !slices.Contains(codes(info), "topics") ||
+		len(info.Topics) != 5 {
 		t.Errorf("%v", info.Warnings)
 	}
 	noHeader := slices.Clone(b.file)
@@ -203,12 +205,16 @@ func TestSalvageTopics(t *testing.T) {
 	want, _ := readAll(t, b.dir, storage.ReadOptions{})
 	check(t, os.WriteFile(b.db, b.file, 0o666))
 	sound, soundInfo := readAll(t, b.dir, storage.ReadOptions{})
-	if !slices.EqualFunc(want, sound, func(a, b row) bool { return a.topic == b.topic && a.typ == b.typ && slices.Equal(a.data, b.data) }) {
+	if !slices.EqualFunc(want, sound, func(a, b row) bool {
+		return a.topic == b.topic && a.typ == b.typ &&
+			slices.Equal(a.data, b.data)
+	}) {
 		t.Error("a file without a header gives others rows")
 	}
 	for i, topic := range soundInfo.Topics {
 		got := info.Topics[i]
-		if got.Type != topic.Type || got.Messages != topic.Messages || string(got.Schema.Data) != string(topic.Schema.Data) || len(got.QoS) != len(topic.QoS) {
+		if got.Type != topic.Type || got.Messages != topic.Messages || string(got.Schema.Data) != string(topic.Schema.Data) ||
+			len(got.QoS) != len(topic.QoS) {
 			t.Errorf("topic %s: %+v, want %+v", topic.Name, got, topic)
 		}
 	}
@@ -268,7 +274,8 @@ func TestSalvageLeaf(t *testing.T) {
 			}
 			whole := b.whole(func(page int) bool { return page == touched })
 			info := b.read(t, file, whole, name, true)
-			if info.Lost.Blocks == 0 || info.Lost.Bytes < pageSize || info.Lost.Messages > int64(len(b.rows)-len(whole)) || name == "zero" && info.Lost.Messages != int64(len(b.rows)-len(whole)) {
+			if info.Lost.Blocks == 0 || info.Lost.Bytes < pageSize || info.Lost.Messages > int64(len(b.rows)-len(whole)) ||
+				name == "zero" && info.Lost.Messages != int64(len(b.rows)-len(whole)) {
 				t.Errorf("of %d rows %d are whole; Info says %+v, %v", len(b.rows), len(whole), info.Lost, info.Warnings)
 			}
 		})
@@ -318,7 +325,8 @@ func TestSalvageRandom(t *testing.T) {
 func TestSalvageColumns(t *testing.T) {
 	for _, lost := range []string{"root", "leaf"} {
 		path, _ := unevenBag(t, t.TempDir(), 5000, 100)
-		edit(t, path, "DELETE FROM metadata", "ALTER TABLE messages ADD COLUMN note TEXT", "UPDATE messages SET note='x' WHERE id%2=0")
+		edit(t, path, "DELETE FROM metadata", "ALTER TABLE messages ADD COLUMN note TEXT",
+			"UPDATE messages SET note='x' WHERE id%2=0")
 		b, err := os.ReadFile(path)
 		check(t, err)
 		table, leaf := 0, 0

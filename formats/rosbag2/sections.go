@@ -19,7 +19,9 @@ import (
 func (r *reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
 	return chunked.Sections(func(add func(storage.Section) error) error {
 		if kind == storage.SectionChunks {
-			return &storage.Error{Format: formatName, Path: r.path, Offset: -1, What: "a database has no chunks: its rows lie in pages", Hint: "bagconv list records lists the pages", Err: storage.ErrUnsupported}
+			return &storage.Error{Format: formatName, Path: r.path, Offset: -1,
+				What: "a database has no chunks: its rows lie in pages", Hint: "bagconv list records lists the pages",
+				Err: storage.ErrUnsupported}
 		}
 		for _, p := range r.parts {
 			var err error

@@ -17,7 +17,8 @@ func TestStorage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := *Format
 			if name != "folder" { // nor is a single file compressed
-				f.Options = slices.DeleteFunc(slices.Clone(f.Options), func(o storage.Option) bool { return o.Name == storage.NameCompression })
+				f.Options = slices.DeleteFunc(slices.Clone(f.Options),
+					func(o storage.Option) bool { return o.Name == storage.NameCompression })
 			}
 			storagetest.Run(t, storagetest.Config{
 				Format: &f, Encoding: "cdr", Name: name, Type: "std_msgs/msg/String", FaultFS: true,

@@ -157,7 +157,9 @@ func (r *reader) nameUnknown(p *part, unknown map[int64]int64) error {
 		topic := r.topics.Add(ros2bag.TopicKey{Name: name, Type: "unknown/msg/Unknown", Encoding: encoding})
 		ids[id] = topic
 		r.topics.List[topic].Messages += unknown[id]
-		if err := r.warn("unknown-topic", !r.explained(), p.path, "no topic has id %d; its %s%d messages get the topic %q, and their type is unknown", id, about, unknown[id], name); err != nil {
+		if err := r.warn("unknown-topic", !r.explained(), p.path,
+			"no topic has id %d; its %s%d messages get the topic %q, and their type is unknown", id, about, unknown[id],
+			name); err != nil {
 			return err
 		}
 	}

@@ -76,7 +76,8 @@ func TestWAL(t *testing.T) {
 			edit(t, path, "DELETE FROM metadata")
 			old, err := os.ReadFile(path)
 			check(t, err)
-			edit(t, path, "BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20) INSERT INTO messages (topic_id, timestamp, data) SELECT 1, 1000+i, zeroblob(500*i) FROM n; COMMIT")
+			edit(t, path, "BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20) INSERT INTO "+
+				"messages (topic_id, timestamp, data) SELECT 1, 1000+i, zeroblob(500*i) FROM n; COMMIT")
 			now, err := os.ReadFile(path)
 			check(t, err)
 			old[18], old[19], now[18], now[19] = 2, 2, 2, 2

@@ -42,7 +42,8 @@ func TestOnePart(t *testing.T) {
 		}
 		return text
 	}
-	if got, want := warnings(second), "one-part: this is part 2 of 2 of one recording; to read all of it, name "+dir; !strings.Contains(got, want) {
+	if got, want := warnings(second), "one-part: this is part 2 of 2 of one recording; to read all of it, name "+
+		dir; !strings.Contains(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if name, parts := Format.RecordingOf(nil, first); name != dir || len(parts) != 2 || parts[1] != second {
@@ -57,7 +58,8 @@ func TestOnePart(t *testing.T) {
 			t.Errorf("%s is a part of %q", path, name)
 		}
 	}
-	text := "rosbag2_bagfile_information:\n  version: 5\n  storage_identifier: sqlite3\n  relative_file_paths: [run_0.db3, run_1.db3]\n"
+	text := "rosbag2_bagfile_information:\n  version: 5\n  storage_identifier: sqlite3\n  relative_file_paths: " +
+		"[run_0.db3, run_1.db3]\n"
 	if err := os.WriteFile(filepath.Join(dir, ros2bag.MetadataName), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,8 @@ func (p *outPart) Write(m *storage.Message) error {
 }
 
 func tooLarge(size int, topic string) error {
-	return fmt.Errorf("a message of %d bytes on topic %.200q; SQLite allows at most %d: %w", size, topic, sqlite.MaxRow-rowOverhead, storage.ErrUnsupported)
+	return fmt.Errorf("a message of %d bytes on topic %.200q; SQLite allows at most %d: %w", size, topic,
+		sqlite.MaxRow-rowOverhead, storage.ErrUnsupported)
 }
 
 // amend adds to metadata.yaml what rosbag2 has no place for.

@@ -26,21 +26,28 @@ import (
 func sampleTopics() []storage.Topic {
 	qos := storage.QoS{
 		History: storage.HistoryKeepLast, Depth: 7, Reliability: storage.ReliabilityReliable,
-		Durability: storage.DurabilityTransientLocal, Deadline: storage.QoSInfinite, Lifespan: storage.QoSDuration{Sec: 1, NSec: 2},
+		Durability: storage.DurabilityTransientLocal, Deadline: storage.QoSInfinite, Lifespan: storage.QoSDuration{Sec: 1,
+			NSec: 2},
 		Liveliness: storage.LivelinessAutomatic, Lease: storage.QoSInfinite, AvoidROSNamespaceConventions: true,
 	}
 	text := storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")}
 	return []storage.Topic{
 		{Name: "/chatter", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: text, QoS: []storage.QoS{qos, {}},
-			Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_" + strings.Repeat("ab", 32), storage.MetaCallerID: "/talker",
-				storage.MetaLatching: "1", storage.MetaMD5Sum: strings.Repeat("0f", 16), "ros1_type": "std_msgs/String", "own": "a\nb: \"c\" ü"}},
-		{Name: "/chatter", Type: "std_msgs/msg/Int8", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 data\n")},
+			Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_" + strings.Repeat("ab", 32),
+				storage.MetaCallerID: "/talker",
+				storage.MetaLatching: "1", storage.MetaMD5Sum: strings.Repeat("0f", 16), "ros1_type": "std_msgs/String",
+				"own": "a\nb: \"c\" ü"}},
+		{Name: "/chatter", Type: "std_msgs/msg/Int8", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+			Data: []byte("int8 data\n")},
 			Metadata: map[string]string{storage.MetaCallerIDs: "/a,/b"}},
-		{Name: "/again", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data # other text\n")},
+		{Name: "/again", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+			Data: []byte("string data # other text\n")},
 			Metadata: map[string]string{}},
-		{Name: "/idl", Type: "x/msg/I", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2idl", Data: []byte("================\nIDL: x/msg/I\n")},
+		{Name: "/idl", Type: "x/msg/I", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2idl",
+			Data: []byte("================\nIDL: x/msg/I\n")},
 			Metadata: map[string]string{}},
-		{Name: "/svc/_service_event", Type: "p/srv/S_Event", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 a\n---\nint8 b\n")},
+		{Name: "/svc/_service_event", Type: "p/srv/S_Event", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+			Data: []byte("int8 a\n---\nint8 b\n")},
 			Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_" + strings.Repeat("cd", 32)}},
 		{Name: "no slash: \"odd\"\n\t#€ \x01", Type: "a/msg/B", Encoding: "cdr", Metadata: map[string]string{}},
 		{Name: "123", Type: "null", Encoding: "cdr", Metadata: map[string]string{}},
@@ -101,7 +108,8 @@ func compare(t *testing.T, path string, topics []storage.Topic, rows []storage.M
 		t.Fatalf("%d rows, info says %d, want %d", len(got), info.Messages, len(rows))
 	}
 	for i := range rows {
-		if got[i].time != rows[i].LogTime || got[i].topic != topics[rows[i].Topic].Name || !bytes.Equal(got[i].data, rows[i].Data) {
+		if got[i].time != rows[i].LogTime || got[i].topic != topics[rows[i].Topic].Name ||
+			!bytes.Equal(got[i].data, rows[i].Data) {
 			t.Fatalf("row %d differs", i)
 		}
 	}
@@ -116,7 +124,8 @@ func TestRoundTrip(t *testing.T) {
 		for _, name := range []string{"bag", "bag.db3"} {
 			t.Run(profile+"/"+name, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), name)
-				options := storage.WriteOptions{Profile: profile, Metadata: map[string]string{storage.MetaDistro: "humble", "who": "me: \"you\""}}
+				options := storage.WriteOptions{Profile: profile, Metadata: map[string]string{storage.MetaDistro: "humble",
+					"who": "me: \"you\""}}
 				write(t, path, options, topics, rows)
 				info := compare(t, path, topics, rows)
 				if !reflect.DeepEqual(info.Metadata, options.Metadata) {
@@ -144,9 +153,12 @@ func TestRoundTrip(t *testing.T) {
 // definitions of messages, with their true hash.
 func TestReferee(t *testing.T) {
 	topics := []storage.Topic{
-		{Name: "/chatter", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")},
-			QoS:      sampleTopics()[0].QoS,
-			Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18", storage.MetaCallerID: "/talker"}},
+		{Name: "/chatter", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+			Data: []byte("string data\n")},
+			QoS: sampleTopics()[0].QoS,
+			Metadata: map[string]string{
+				storage.MetaTypeHash: "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18",
+				storage.MetaCallerID: "/talker"}},
 		{Name: "/chatter", Type: "std_msgs/msg/Int8"},
 		{Name: "odd: \"name\"\n\t#€", Type: "a/msg/B"},
 		{Name: "123", Type: "a/msg/Empty"},
@@ -214,8 +226,8 @@ func missing(t *testing.T, what string) {
 	}
 }
 
-// TestWriteSameBytes: the same recording is the same bytes each time. SQLite makes the tables of the first one; the others
-// begin as what it has made.
+// TestWriteSameBytes: the same recording is the same bytes each time. SQLite makes the tables of the first one; the
+// others begin as what it has made.
 func TestWriteSameBytes(t *testing.T) {
 	topics, rows := sampleTopics(), sampleRows()
 	for _, profile := range []string{"", "foxy", "humble", "jazzy"} {
@@ -246,10 +258,12 @@ func TestWriteSameBytes(t *testing.T) {
 
 func TestCreateRefuses(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
-	if _, err := createWriter(ctx, filepath.Join(dir, "x"), storage.WriteOptions{Profile: "melodic"}); !errors.Is(err, storage.ErrUnsupported) {
+	if _, err := createWriter(ctx, filepath.Join(dir, "x"), storage.WriteOptions{Profile: "melodic"}); !errors.Is(err,
+		storage.ErrUnsupported) {
 		t.Errorf("unknown profile: %v", err)
 	}
-	if _, err := createWriter(ctx, filepath.Join(dir, "x"), storage.WriteOptions{Compression: "lz4"}); !errors.Is(err, storage.ErrUnsupported) {
+	if _, err := createWriter(ctx, filepath.Join(dir, "x"), storage.WriteOptions{Compression: "lz4"}); !errors.Is(err,
+		storage.ErrUnsupported) {
 		t.Errorf("unknown compression: %v", err)
 	}
 	write(t, filepath.Join(dir, "x"), storage.WriteOptions{}, nil, nil)
@@ -277,7 +291,8 @@ func TestCreateRefuses(t *testing.T) {
 // clamped.
 func TestNegativeTimes(t *testing.T) {
 	topics := sampleTopics()[6:]
-	rows := []storage.Message{{LogTime: math.MinInt64, Data: []byte{1}}, {LogTime: -5, Data: []byte{2}}, {LogTime: math.MaxInt64, Data: []byte{3}}}
+	rows := []storage.Message{{LogTime: math.MinInt64, Data: []byte{1}}, {LogTime: -5, Data: []byte{2}},
+		{LogTime: math.MaxInt64, Data: []byte{3}}}
 	path := filepath.Join(t.TempDir(), "bag")
 	write(t, path, storage.WriteOptions{}, topics, rows)
 	info := compare(t, path, topics, rows)
@@ -324,13 +339,14 @@ func TestManyRows(t *testing.T) {
 	d, err := sqlite.Open(sqlite.Options{File: sqlite.Plain{File: f}, ReadOnly: true})
 	check(t, err)
 	want := int64(0)
-	check(t, d.Query("SELECT timestamp FROM messages INDEXED BY timestamp_idx ORDER BY timestamp", func(s *sqlite.Stmt) error {
-		if s.Int(0) != want {
-			return fmt.Errorf("entry %d of the index is %d", want, s.Int(0))
-		}
-		want++
-		return nil
-	}))
+	check(t, d.Query("SELECT timestamp FROM messages INDEXED BY timestamp_idx ORDER BY timestamp",
+		func(s *sqlite.Stmt) error {
+			if s.Int(0) != want {
+				return fmt.Errorf("entry %d of the index is %d", want, s.Int(0))
+			}
+			want++
+			return nil
+		}))
 	if want != n {
 		t.Errorf("%d entries", want)
 	}

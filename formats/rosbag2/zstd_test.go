@@ -134,7 +134,8 @@ func TestZstdRows(t *testing.T) {
 	meta := filepath.Join(path, ros2bag.MetadataName)
 	rewrite(t, meta, `compression_mode: ""`, "compression_mode: MESSAGE")
 	rewrite(t, meta, `compression_format: ""`, "compression_format: lz4")
-	if got, info := readAll(t, path, storage.ReadOptions{}); len(got) != len(rows) || !slices.Equal(codes(info), []string{"compression"}) {
+	if got, info := readAll(t, path, storage.ReadOptions{}); len(got) != len(rows) ||
+		!slices.Equal(codes(info), []string{"compression"}) {
 		t.Errorf("zstd called lz4: %d rows, %v", len(got), info.Warnings)
 	}
 	path = bag(t, sampleRows())

@@ -39,10 +39,12 @@ func (r *reader) sniffRows(p *part) error {
 	}
 	p.sniffRows = p.sniffRows || other
 	if !p.zstdRows && stated {
-		return r.warn("compression", false, p.path, "according to %s messages are compressed, but the first is not", ros2bag.MetadataName)
+		return r.warn("compression", false, p.path, "according to %s messages are compressed, but the first is not",
+			ros2bag.MetadataName)
 	}
 	if p.zstdRows && !stated && m != nil {
-		return r.warn("compression", false, p.path, "messages are compressed with zstd, but %s does not mention it", ros2bag.MetadataName)
+		return r.warn("compression", false, p.path, "messages are compressed with zstd, but %s does not mention it",
+			ros2bag.MetadataName)
 	}
 	return nil
 }

@@ -48,7 +48,8 @@ func TestZstdBlocks(t *testing.T) {
 		check(t, r.ReadBlock(t.Context(), i, &b))
 		total += len(b.Messages)
 		if len(b.Messages) > 1 || block.RawSize < int64(len(b.Buf)) || block.Size > int64(2*len(one)) {
-			t.Errorf("block %d: %d rows of %d bytes, which states %d in memory and %d in the file", i, len(b.Messages), len(b.Buf), block.RawSize, block.Size)
+			t.Errorf("block %d: %d rows of %d bytes, which states %d in memory and %d in the file", i, len(b.Messages),
+				len(b.Buf), block.RawSize, block.Size)
 		}
 	}
 	if total != rows {

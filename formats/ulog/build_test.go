@@ -75,7 +75,8 @@ func each() *log {
 	l.add(opFormat, "esc_report:double volt;int16_t rpm;uint8_t[6] _padding0;")
 	l.key(opInfo, nil, "char[3] sys_name", "PX4").key(opInfo, nil, "int32_t time_ref_utc", int32(-3600))
 	l.key(opInfo, nil, "float[2] pair", []float32{1.5, -2}).key(opInfo, nil, "uint8_t[2] raw", "\x01\xfe")
-	l.key(opMulti, []byte{0}, "char[3] perf", "one").key(opMulti, []byte{1}, "char[4] perf", " two").key(opMulti, []byte{0}, "char[1] perf", "3")
+	l.key(opMulti, []byte{0}, "char[3] perf", "one").key(opMulti, []byte{1}, "char[4] perf", " two").key(opMulti,
+		[]byte{0}, "char[1] perf", "3")
 	l.key(opParameter, nil, "int32_t SYS_ID", int32(-7)).key(opParameter, nil, "float ROLL_P", float32(6.5))
 	l.key(opDefault, []byte{3}, "float ROLL_P", float32(6))
 	l.subscribe(0, 0, "vehicle_attitude").subscribe(1, 1, "vehicle_attitude").subscribe(0, 2, "esc_status")

@@ -10,7 +10,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// TestTruncated: cut at each byte, a log has the messages that are whole, and a warning unless it ends with a whole one.
+// TestTruncated: cut at each byte, a log has the messages that are whole, and a warning unless it ends with a whole
+// one.
 func TestTruncated(t *testing.T) {
 	l := each()
 	all := mustRead(t, l)
@@ -34,7 +35,8 @@ func TestTruncated(t *testing.T) {
 				whole++
 			}
 		}
-		if _, err := readBytes(t, l.b[:n], storage.ReadOptions{Strict: true}); (err == nil) != (between && whole < len(l.at)-3) {
+		if _, err := readBytes(t, l.b[:n], storage.ReadOptions{Strict: true}); (err == nil) != (between &&
+			whole < len(l.at)-3) {
 			t.Errorf("%d bytes, strict: %v", n, err)
 		}
 	}
@@ -83,7 +85,8 @@ func TestGarbage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(x.messages) < len(all.messages)-1 || len(x.damage.Warnings) == 0 { // a head of noise may take the next message
-			t.Errorf("round %d: %d bytes at %d: %d of %d messages, %v", round, len(noise), at, len(x.messages), len(all.messages), x.damage)
+			t.Errorf("round %d: %d bytes at %d: %d of %d messages, %v", round, len(noise), at, len(x.messages),
+				len(all.messages), x.damage)
 		}
 	}
 }
@@ -111,7 +114,8 @@ func TestOverwritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(x.messages) < len(all.messages)-touched-1 {
-			t.Errorf("round %d: bytes %d to %d touch %d messages, and %d of %d are read; %v", round, from, to, touched, len(x.messages), len(all.messages), x.damage)
+			t.Errorf("round %d: bytes %d to %d touch %d messages, and %d of %d are read; %v", round, from, to, touched,
+				len(x.messages), len(all.messages), x.damage)
 		}
 	}
 }
@@ -121,7 +125,8 @@ func TestZeroTail(t *testing.T) {
 	l := sample(100)
 	n := len(mustRead(t, l).messages)
 	x, err := readBytes(t, append(l.b, make([]byte, 5000)...), storage.ReadOptions{})
-	if err != nil || len(x.messages) != n || !slices.Equal(x.codes(), []string{"zero-tail"}) || x.damage.Lost.Bytes != 5000 {
+	if err != nil || len(x.messages) != n || !slices.Equal(x.codes(), []string{"zero-tail"}) ||
+		x.damage.Lost.Bytes != 5000 {
 		t.Errorf("%d messages, %+v, %v", len(x.messages), x.damage, err)
 	}
 }

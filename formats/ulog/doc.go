@@ -5,7 +5,10 @@
 //	message  = size u16 | type u8 | size bytes:
 //
 //	B flags         compat u8[8] | incompat u8[8] | offsets of appended data u64[3] | more; it is the first message
-//	F format        name ":" type " " field ";" ... : a struct; a type is a basic one or a format, or an array: "float[3]"
+//	F format        name ":" type " " field ";" ... : a struct; a type is a basic one or a format, or an array:
+//
+// "float[3]"
+//
 //	I info          key size u8 | type " " name | value
 //	M multi info    continued u8 | as I
 //	P parameter     as I: an int32_t or a float; after the definitions one that was changed
@@ -27,9 +30,9 @@
 // # Damage
 //
 // A message that cannot be right is left out, and reading goes on after it if another message follows there. Otherwise
-// the next place is looked for at which several messages follow each other, or a sync message is. Blocks end before such
-// a gap, so that they have sound sizes only. Data that was appended to a file that ended within a message is found by
-// the offsets of B.
+// the next place is looked for at which several messages follow each other, or a sync message is. Blocks end before
+// such a gap, so that they have sound sizes only. Data that was appended to a file that ended within a message is found
+// by the offsets of B.
 //
 // # Refused
 //

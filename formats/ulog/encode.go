@@ -83,12 +83,15 @@ const (
 	timeText = separator + "MSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n"
 
 	logText = "uint8 DEBUG=10\nuint8 INFO=20\nuint8 WARN=30\nuint8 ERROR=40\nuint8 FATAL=50\n" +
-		"builtin_interfaces/Time stamp\nuint8 level\nstring name\nstring msg\nstring file\nstring function\nuint32 line\n" + timeText
+		"builtin_interfaces/Time stamp\nuint8 level\nstring name\nstring msg\nstring file\nstring function\nuint32 line\n" +
+		timeText
 
-	parameterText = "builtin_interfaces/Time stamp\nstring node\nParameter[] new_parameters\nParameter[] changed_parameters\n" +
+	parameterText = "builtin_interfaces/Time stamp\nstring node\nParameter[] new_parameters\nParameter[] " +
+		"changed_parameters\n" +
 		"Parameter[] deleted_parameters\n" + timeText +
 		separator + "MSG: rcl_interfaces/Parameter\nstring name\nParameterValue value\n" +
-		separator + "MSG: rcl_interfaces/ParameterValue\nuint8 type\nbool bool_value\nint64 integer_value\nfloat64 double_value\n" +
+		separator + "MSG: rcl_interfaces/ParameterValue\nuint8 type\nbool bool_value\nint64 integer_value\nfloat64 " +
+		"double_value\n" +
 		"string string_value\nbyte[] byte_array_value\nbool[] bool_array_value\nint64[] integer_array_value\n" +
 		"float64[] double_array_value\nstring[] string_array_value\n"
 )
@@ -97,7 +100,8 @@ const (
 var levels = []struct {
 	severity uint8
 	name     string
-}{{50, "emergency"}, {50, "alert"}, {50, "critical"}, {40, "error"}, {30, "warning"}, {20, "notice"}, {20, "info"}, {10, "debug"}}
+}{{50, "emergency"}, {50, "alert"}, {50, "critical"}, {40, "error"}, {30, "warning"}, {20, "notice"}, {20, "info"},
+	{10, "debug"}}
 
 // log appends a rcl_interfaces/msg/Log. The name of the level is the function: several levels have one severity.
 func (e *encoder) log(m *message, ns int64) {

@@ -11,7 +11,8 @@ func FuzzFile(f *testing.F) {
 	f.Add(each().b)
 	f.Add(sample(120).b)
 	f.Add(newLog(0).flags(0, 1, 80).add(opFormat, "a:uint64_t timestamp;").subscribe(0, 0, "a").data(0, 1).data(0, 2).b)
-	f.Add(newLog(0).add(opFormat, "a:b[3] x;").add(opFormat, "b:a y;").subscribe(0, 0, "a").data(0, 1).add(opDropout, uint16(7)).b)
+	f.Add(newLog(0).add(opFormat, "a:b[3] x;").add(opFormat, "b:a y;").subscribe(0, 0, "a").data(0, 1).add(opDropout,
+		uint16(7)).b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 1<<16 {
 			return

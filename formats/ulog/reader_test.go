@@ -24,19 +24,22 @@ func TestEach(t *testing.T) {
 		}
 	}
 	want := []string{
-		"/px4/parameter_events", "/px4/parameter_events", "/px4/parameter_defaults", "/px4/vehicle_attitude", "/px4/vehicle_attitude_1",
+		"/px4/parameter_events", "/px4/parameter_events", "/px4/parameter_defaults", "/px4/vehicle_attitude",
+		"/px4/vehicle_attitude_1",
 		"/px4/esc_status", "/px4/log", "/px4/log", "/px4/parameter_events", "/px4/vehicle_attitude",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("topics of messages: %q", got)
 	}
-	for i, ns := range []int64{2e9, 2e9, 2e9, 2_000_100_000, 2_000_200_000, 2_000_300_000, 2_000_400_000, 2_000_500_000, 2_000_500_000, 2_000_600_000} {
+	for i, ns := range []int64{2e9, 2e9, 2e9, 2_000_100_000, 2_000_200_000, 2_000_300_000, 2_000_400_000, 2_000_500_000,
+		2_000_500_000, 2_000_600_000} {
 		if x.messages[i].LogTime != ns {
 			t.Errorf("message %d has the time %d, want %d", i, x.messages[i].LogTime, ns)
 		}
 	}
 	const esc = "\x00\x01\x00\x00" + "\xac\x85\x1e\x00\x00\x00\x00\x00" + "\x09\x00\x00\x00\x00\x00\x00\x00" +
-		"\x00\x00\x00\x00\x00\x00\xf8\x3f" + "\xfd\xff\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\x04\x40" + "\x04\x00" + "hello"
+		"\x00\x00\x00\x00\x00\x00\xf8\x3f" + "\xfd\xff\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\x04\x40" +
+		"\x04\x00" + "hello"
 	if string(x.messages[5].Data) != esc {
 		t.Errorf("esc_status is %q", x.messages[5].Data)
 	}
@@ -54,15 +57,18 @@ func TestDefinition(t *testing.T) {
 	x := mustRead(t, each())
 	i := slices.IndexFunc(x.info.Topics, func(t storage.TopicInfo) bool { return t.Name == "/px4/esc_status" })
 	topic := x.info.Topics[i]
-	const want = "uint64 timestamp\nuint8 count\nEscReport[2] esc\nchar[5] text\n" + separator + "MSG: px4_msgs/EscReport\nfloat64 volt\nint16 rpm\n"
-	if topic.Type != "px4_msgs/msg/EscStatus" || topic.Encoding != "cdr" || topic.Schema.Encoding != "ros2msg" || string(topic.Schema.Data) != want {
+	const want = "uint64 timestamp\nuint8 count\nEscReport[2] esc\nchar[5] text\n" + separator +
+		"MSG: px4_msgs/EscReport\nfloat64 volt\nint16 rpm\n"
+	if topic.Type != "px4_msgs/msg/EscStatus" || topic.Encoding != "cdr" || topic.Schema.Encoding != "ros2msg" ||
+		string(topic.Schema.Data) != want {
 		t.Errorf("%+v has the text %q", topic, topic.Schema.Data)
 	}
 }
 
 // TestRosName: types are named as PX4's own are, and each format has another name.
 func TestRosName(t *testing.T) {
-	for name, want := range map[string]string{"vehicle_attitude": "VehicleAttitude", "px4io_status": "Px4ioStatus", "a/b-C": "ABC", "3d": "M3d", "_": "M"} {
+	for name, want := range map[string]string{"vehicle_attitude": "VehicleAttitude", "px4io_status": "Px4ioStatus",
+		"a/b-C": "ABC", "3d": "M3d", "_": "M"} {
 		if got := rosName(name); got != want {
 			t.Errorf("%q becomes %q, want %q", name, got, want)
 		}
@@ -71,7 +77,8 @@ func TestRosName(t *testing.T) {
 	for _, name := range []string{"a_b", "aB", "AB", "a_b"} {
 		all.add(&structure{name: name})
 	}
-	if all.byName["a_b"].ros != "AB" || all.byName["aB"].ros != "AB3" && all.byName["aB"].ros != "AB2" || all.byName["AB"].ros == all.byName["aB"].ros {
+	if all.byName["a_b"].ros != "AB" || all.byName["aB"].ros != "AB3" && all.byName["aB"].ros != "AB2" ||
+		all.byName["AB"].ros == all.byName["aB"].ros {
 		t.Errorf("%+v", all.byROS)
 	}
 }
@@ -84,7 +91,8 @@ func TestExtras(t *testing.T) {
 	}
 	defer r.Close()
 	_, records, err := storagetest.ReadExtras(r)
-	if err != nil || len(records) != 1 || records[0].Name != "perf" || !maps.Equal(records[0].Values, map[string]string{"0": "one two", "1": "3"}) {
+	if err != nil || len(records) != 1 || records[0].Name != "perf" || !maps.Equal(records[0].Values,
+		map[string]string{"0": "one two", "1": "3"}) {
 		t.Errorf("%+v, %v", records, err)
 	}
 }
@@ -99,7 +107,8 @@ func TestDropouts(t *testing.T) {
 		t.Fatalf("%d messages, %v", len(x.messages), x.damage)
 	}
 	w := x.damage.Warnings[0]
-	if w.Damage || int64(w.Offset) != at || !strings.Contains(w.Message, "2 dropouts, 1.02s in all") || x.damage.Lost != (storage.Lost{Uncounted: true}) {
+	if w.Damage || int64(w.Offset) != at || !strings.Contains(w.Message, "2 dropouts, 1.02s in all") ||
+		x.damage.Lost != (storage.Lost{Uncounted: true}) {
 		t.Errorf("%+v, lost %+v", w, x.damage.Lost)
 	}
 	if _, err := readBytes(t, l.b, storage.ReadOptions{Strict: true}); err != nil {
@@ -125,7 +134,8 @@ func TestAppended(t *testing.T) {
 		if got := len(x.messages); got != want && cut < 13 || cut == 13 && got != 2 {
 			t.Errorf("cut by %d: %d messages", cut, got)
 		}
-		if codes := x.codes(); cut > 0 && cut < 13 && !slices.Equal(codes, []string{"truncated"}) || (cut == 0 || cut == 13) && len(codes) > 0 {
+		if codes := x.codes(); cut > 0 && cut < 13 && !slices.Equal(codes, []string{"truncated"}) ||
+			(cut == 0 || cut == 13) && len(codes) > 0 {
 			t.Errorf("cut by %d: %v", cut, codes)
 		}
 		if x.messages[len(x.messages)-1].LogTime != 3000 {
@@ -156,7 +166,8 @@ func TestRefused(t *testing.T) {
 
 // TestTimes: a time that does not fit is that of the message before, and a format without a time has it, too.
 func TestTimes(t *testing.T) {
-	l := newLog(5).add(opFormat, "a:uint64_t timestamp;").add(opFormat, "b:uint32_t timestamp;").subscribe(0, 0, "a").subscribe(0, 1, "b")
+	l := newLog(5).add(opFormat, "a:uint64_t timestamp;").add(opFormat, "b:uint32_t timestamp;").subscribe(0, 0,
+		"a").subscribe(0, 1, "b")
 	l.data(0, 7).add(opData, uint16(1), uint32(99)).data(0, math.MaxUint64).data(0, 9)
 	x := mustRead(t, l)
 	var got []int64
@@ -171,8 +182,10 @@ func TestTimes(t *testing.T) {
 // TestFormats: formats that cannot be read take their topics with them, and no others.
 func TestFormats(t *testing.T) {
 	for name, format := range map[string]string{
-		"itself": "x:uint64_t timestamp;x y;", "missing": "x:uint64_t timestamp;nowhere y;", "large": "x:uint64_t[65000] timestamp;",
-		"no fields": "x:", "count": "x:uint8_t[0] a;", "bracket": "x:uint8_t[3 a;", "twice": "x:uint8_t a;uint8_t a;", "name": "x:uint8_t a-b;",
+		"itself": "x:uint64_t timestamp;x y;", "missing": "x:uint64_t timestamp;nowhere y;",
+		"large":     "x:uint64_t[65000] timestamp;",
+		"no fields": "x:", "count": "x:uint8_t[0] a;", "bracket": "x:uint8_t[3 a;", "twice": "x:uint8_t a;uint8_t a;",
+		"name":  "x:uint8_t a-b;",
 		"blank": "x:uint8_t;",
 	} {
 		l := newLog(0).add(opFormat, "a:uint64_t timestamp;").add(opFormat, format).subscribe(0, 0, "a").subscribe(0, 1, "x")
@@ -197,7 +210,8 @@ func TestDefinitionsBounded(t *testing.T) {
 	}
 	l.add(opFormat, "all:"+fields.String())
 	for i := range 4000 {
-		name := "t" + strings.Repeat("x", i/100) + string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676))
+		name := "t" + strings.Repeat("x", i/100) + string(rune('a'+i%26)) + string(rune('a'+i/26%26)) +
+			string(rune('a'+i/676))
 		l.add(opFormat, name+":uint64_t timestamp;all all;").subscribe(0, uint16(i), name)
 	}
 	x := mustRead(t, l)

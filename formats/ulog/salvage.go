@@ -59,8 +59,8 @@ func (s *scanner) follows(at int64) bool {
 	return s.r.wrong(&m, at) == "" && s.r.likely(&m) || s.row(at, 1)
 }
 
-// row reports whether messages follow each other at an offset: a certain number of points of them, or atEnd points up to
-// the end.
+// row reports whether messages follow each other at an offset: a certain number of points of them, or atEnd points up
+// to the end.
 func (s *scanner) row(at int64, atEnd int) bool {
 	points := 0
 	var m message

@@ -53,7 +53,8 @@ func TestStop(t *testing.T) {
 			}
 			done := int32(q.Stop()) + 5
 			if begun.Load() != done || ended.Load() != done || q.Len() != 0 {
-				t.Fatalf("%d workers: %d jobs are done, %d begun, %d ended, %d left", workers, done, begun.Load(), ended.Load(), q.Len())
+				t.Fatalf("%d workers: %d jobs are done, %d begun, %d ended, %d left", workers, done, begun.Load(), ended.Load(),
+					q.Len())
 			}
 		}
 	}

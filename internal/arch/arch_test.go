@@ -44,7 +44,8 @@ func TestArrows(t *testing.T) {
 		}
 		if strings.HasPrefix(p.ImportPath, module+"/formats/") {
 			for _, imp := range append(p.TestImports, p.XTestImports...) {
-				if sibling(strings.TrimPrefix(p.ImportPath, module+"/"), strings.TrimPrefix(imp, module+"/")) && imp != p.ImportPath {
+				if sibling(strings.TrimPrefix(p.ImportPath, module+"/"), strings.TrimPrefix(imp, module+"/")) &&
+					imp != p.ImportPath {
 					t.Errorf("test of %s may not import %s", p.ImportPath, imp)
 				}
 			}

@@ -79,7 +79,8 @@ func isName(e ast.Expr, name string) bool {
 
 // TestMisuses: what is forbidden is found.
 func TestMisuses(t *testing.T) {
-	got := misuses(t, "x.go", "package x\ntype a struct{ storage.FS; fs storage.FS }\nfunc f() { g.Sync(); iox.Sync(g); iox.OS.Stat(g) }\n")
+	got := misuses(t, "x.go", "package x\ntype a struct{ storage.FS; fs storage.FS }\nfunc f() { g.Sync(); iox.Sync(g); "+
+		"iox.OS.Stat(g) }\n")
 	if len(got) != 3 {
 		t.Errorf("%q", got)
 	}

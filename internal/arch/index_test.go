@@ -38,7 +38,8 @@ func TestIndex(t *testing.T) {
 		var words []string
 		for _, m := range codeWord.FindAllStringSubmatch(section, -1) {
 			paths := []string{m[1]}
-			if file, _ := filepath.Glob(root + "formats/*/" + m[1]); strings.HasSuffix(m[1], ".go") && !strings.Contains(m[1], "/") {
+			if file, _ := filepath.Glob(root + "formats/*/" + m[1]); strings.HasSuffix(m[1], ".go") && !strings.Contains(m[1],
+				"/") {
 				paths = file
 			} else if !strings.HasSuffix(m[1], ".go") {
 				words = append(words, m[1])

@@ -61,7 +61,8 @@ func longFunctions(path string, src any) (long []string, err error) {
 		}
 		at := set.Position(f.Pos())
 		if n := set.Position(f.End()).Line - at.Line + 1; n > maxLines {
-			long = append(long, fmt.Sprintf("%s:%d: %s has %d lines, %d at most: split it", path, at.Line, f.Name.Name, n, maxLines))
+			long = append(long, fmt.Sprintf("%s:%d: %s has %d lines, %d at most: split it", path, at.Line, f.Name.Name, n,
+				maxLines))
 		}
 	}
 	return long, nil

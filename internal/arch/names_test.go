@@ -18,7 +18,8 @@ var formatWords = regexp.MustCompile(`mcap|\.(db3|record|bag)\b|metadata\.yaml`)
 
 // formatProse is how texts for people name formats: what they are called is asked of
 // storage.Format.Help. Comments may, and so may names of what ROS itself calls a bag.
-var formatProse = regexp.MustCompile(`ROS 1 bags?\b|Cyber records?\b|rosbag2 (folder|file)s?\b|\b(in|of|from|to) a (bag|record)\b|\b[aA] (bag|record) (does|cannot|can|has)\b`)
+var formatProse = regexp.MustCompile(
+	`ROS 1 bags?\b|Cyber records?\b|rosbag2 (folder|file)s?\b|\b(in|of|from|to) a (bag|record)\b|\b[aA] (bag|record) (does|cannot|can|has)\b`)
 
 // knowFormats are the rooms that may have them: the formats, and packages for formats
 // alone.
@@ -85,7 +86,8 @@ func wordsIn(text []byte) map[int]string {
 
 // TestFormatWords: strings and comments count, names in code do not.
 func TestFormatWords(t *testing.T) {
-	got := wordsIn([]byte("package p\n\n// a.bag, a ROS 1 bag\nvar x = y.record + \".db3\" + `\n\n metadata.yaml`\nvar bag, mcap int\nvar z = \"ROS 1 bags\"\n"))
+	got := wordsIn([]byte("package p\n\n// a.bag, a ROS 1 bag\nvar x = y.record + \".db3\" + `\n\n metadata.yaml`\nvar " +
+		"bag, mcap int\nvar z = \"ROS 1 bags\"\n"))
 	if len(got) != 4 || got[8] != "ROS 1 bags" || got[3] != ".bag" || got[4] != ".db3" || got[6] != "metadata.yaml" {
 		t.Errorf("%v", got)
 	}

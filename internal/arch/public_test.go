@@ -11,18 +11,21 @@ import (
 	"testing"
 )
 
-// public are the packages that other modules may import; formats/all opens any recording, and each format's folder has its
-// Format for a program that wants no others.
+// public are the packages that other modules may import; formats/all opens any recording, and each format's folder has
+// its Format for a program that wants no others.
 var public = []string{
-	"convert", "convert/check", "convert/values", "convert/verify", "export", "formats/all", "formats/cyber", "formats/mcap",
-	"formats/rosbag1", "formats/rosbag2", "formats/ulog", "gen", "live", "live/foxglove", "live/ros1", "schema", "schema/builtin", "schema/rosidl",
+	"convert", "convert/check", "convert/values", "convert/verify", "export", "formats/all", "formats/cyber",
+	"formats/mcap",
+	"formats/rosbag1", "formats/rosbag2", "formats/ulog", "gen", "live", "live/foxglove", "live/ros1", "schema",
+	"schema/builtin", "schema/rosidl",
 	"schema/rosmsg", "storage", "storage/files", "storage/storagetest", "urls",
 }
 
 // maxExported is how many identifiers they may export together: what is exported is promised.
 const maxExported = 600
 
-// TestPublic: other modules can import the public packages, and no others; a format exports its Format and nothing else.
+// TestPublic: other modules can import the public packages, and no others; a format exports its Format and nothing
+// else.
 func TestPublic(t *testing.T) {
 	out, err := exec.Command("go", "list", module+"/...").Output()
 	if err != nil {
@@ -32,25 +35,29 @@ func TestPublic(t *testing.T) {
 	for _, path := range strings.Fields(string(out)) {
 		pkg := strings.TrimPrefix(path, module+"/")
 		hidden := slices.Contains(strings.Split(pkg, "/"), "internal")
-		if !hidden && !match("cmd/...", pkg) && !match("scripts/...", pkg) && !match("proto/...", pkg) && pkg != "deploy/testdata" {
+		if !hidden && !match("cmd/...", pkg) && !match("scripts/...", pkg) && !match("proto/...", pkg) &&
+			pkg != "deploy/testdata" {
 			list = append(list, pkg)
 		}
 	}
 	if !slices.Equal(list, public) {
-		t.Errorf("packages that other modules can import:\n%s\nand those that are meant to:\n%s", strings.Join(list, " "), strings.Join(public, " "))
+		t.Errorf("packages that other modules can import:\n%s\nand those that are meant to:\n%s", strings.Join(list, " "),
+			strings.Join(public, " "))
 	}
 	total := 0
 	for _, pkg := range public {
 		names := exported(t, filepath.Join("..", "..", pkg))
 		total += len(names)
-		if match("formats/...", pkg) && pkg != "formats/all" && slices.ContainsFunc(names, func(s string) bool { return s != "Format" && s != "Folder" }) {
+		if match("formats/...", pkg) && pkg != "formats/all" && slices.ContainsFunc(names,
+			func(s string) bool { return s != "Format" && s != "Folder" }) {
 			t.Errorf("%s exports %s: a format exports its Format", pkg, strings.Join(names, " "))
 		}
 		t.Logf("%4d %s", len(names), pkg)
 	}
 	t.Logf("%4d in all", total)
 	if total > maxExported {
-		t.Errorf("the public packages export %d identifiers, over %d: what is added must go elsewhere, or something else must go", total, maxExported)
+		t.Errorf("the public packages export %d identifiers, over %d: what is added must go elsewhere, or something else "+
+			"must go", total, maxExported)
 	}
 }
 
@@ -62,8 +69,8 @@ var forModule = map[string]string{
 	"convert/recording.Sink":   "the same",
 }
 
-// TestPublicSignatures: what public packages export names no type of a package below internal/ but by an alias of a public
-// package, so that other modules can name it.
+// TestPublicSignatures: what public packages export names no type of a package below internal/ but by an alias of a
+// public package, so that other modules can name it.
 func TestPublicSignatures(t *testing.T) {
 	aliased := map[string]bool{} // package.Type
 	for _, pkg := range public {
@@ -117,7 +124,8 @@ func declared(f *ast.File) (list []ast.Node) {
 				}
 				if st, ok := s.Type.(*ast.StructType); ok {
 					for _, field := range st.Fields.List {
-						if len(field.Names) == 0 || slices.ContainsFunc(field.Names, func(id *ast.Ident) bool { return id.IsExported() }) {
+						if len(field.Names) == 0 || slices.ContainsFunc(field.Names,
+							func(id *ast.Ident) bool { return id.IsExported() }) {
 							list = append(list, field.Type)
 						}
 					}
@@ -142,7 +150,8 @@ func internalType(f *ast.File, x ast.Expr) string {
 	}
 	for _, imp := range f.Imports {
 		path := strings.Trim(imp.Path.Value, `"`)
-		if rest, ours := strings.CutPrefix(path, module+"/internal/"); ours && id.Name == rest[strings.LastIndexByte(rest, '/')+1:] {
+		if rest, ours := strings.CutPrefix(path, module+"/internal/"); ours &&
+			id.Name == rest[strings.LastIndexByte(rest, '/')+1:] {
 			return rest + "." + s.Sel.Name
 		}
 	}

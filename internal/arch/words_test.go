@@ -18,7 +18,8 @@ var vagueNames = strings.Fields("described given held how late mostly opened ove
 
 // vagueMembers are words that are clear as a variable of a few lines, but not as the name of
 // a type, a function or a field.
-var vagueMembers = strings.Fields("alone asked begun beyond elsewhere found gathered gone looked most nothing said shown soon stored thinned twice wanted")
+var vagueMembers = strings.Fields("alone asked begun beyond elsewhere found gathered gone looked most nothing said " +
+	"shown soon stored thinned twice wanted")
 
 // unnamed are the packages that still have some of these.
 var unnamed = map[string]string{
@@ -143,7 +144,8 @@ func wordsOf(t *testing.T, path string, src any) (found []string) {
 
 // TestWordsOf: each kind of name counts, and comments do.
 func TestWordsOf(t *testing.T) {
-	src := "package p\n\n// f tells whether.\nfunc twin(over int) { said := over; _ = said }\n\ntype held struct{ taken, stored bool }\n\nfunc nothing(found bool) {}\n\nvar how int\n\nvar fine, overlay = 1, held{}\n"
+	src := "package p\n\n// f tells whether.\nfunc twin(over int) { said := over; _ = said }\n\ntype held struct{ " +
+		"taken, stored bool }\n\nfunc nothing(found bool) {}\n\nvar how int\n\nvar fine, overlay = 1, held{}\n"
 	if found := wordsOf(t, "x.go", src); len(found) != 9 {
 		t.Errorf("%d found: %q", len(found), found)
 	}

@@ -104,7 +104,8 @@ func (a *appender) Write(p []byte) (int, error) {
 
 // readAll appends r's bytes to dst up to the limit, and returns what stopped it
 // (nil at the end of r). It grows dst by what was read, at most doubling it.
-func readAll(dst []byte, r interface{ Read([]byte) (int, error) }, limit int64, isEOF func(error) bool) ([]byte, error) {
+func readAll(dst []byte, r interface{ Read([]byte) (int, error) }, limit int64, isEOF func(error) bool) ([]byte,
+	error) {
 	start := len(dst)
 	for {
 		room := limit - int64(len(dst)-start)

@@ -17,7 +17,8 @@ func text(n int) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	b := make([]byte, 0, n+100)
 	for i := 0; len(b) < n; i++ {
-		b = fmt.Appendf(b, "seq: %d stamp: %d.%09d frame_id: base_link x: %.6f y: %.6f\n", i, 1700000000+i/100, rng.IntN(1e9), rng.Float64(), rng.Float64())
+		b = fmt.Appendf(b, "seq: %d stamp: %d.%09d frame_id: base_link x: %.6f y: %.6f\n", i, 1700000000+i/100, rng.IntN(1e9),
+			rng.Float64(), rng.Float64())
 	}
 	return b[:n]
 }

@@ -18,14 +18,16 @@ func TestLZ4Frames(t *testing.T) {
 				for _, length := range []uint64{0, uint64(len(src))} {
 					var buf bytes.Buffer
 					w := lz4.NewWriter(&buf)
-					if err := w.Apply(lz4.BlockSizeOption(size), lz4.BlockChecksumOption(blockSum), lz4.ChecksumOption(sum), lz4.SizeOption(length)); err != nil {
+					if err := w.Apply(lz4.BlockSizeOption(size), lz4.BlockChecksumOption(blockSum), lz4.ChecksumOption(sum),
+						lz4.SizeOption(length)); err != nil {
 						t.Fatal(err)
 					}
 					w.Write(src)
 					w.Close()
 					out, err := LZ4.Decode(nil, buf.Bytes(), int64(len(src)))
 					if err != nil || !bytes.Equal(out, src) {
-						t.Errorf("block size %v, block sum %v, sum %v, length %d: %d bytes, %v", size, blockSum, sum, length, len(out), err)
+						t.Errorf("block size %v, block sum %v, sum %v, length %d: %d bytes, %v", size, blockSum, sum, length, len(out),
+							err)
 					}
 					if blockSum || sum {
 						packed := buf.Bytes()
@@ -117,7 +119,8 @@ func TestLZ4SeveralFrames(t *testing.T) {
 func TestBZ2Trailing(t *testing.T) {
 	src := text(1000)
 	packed, _ := BZ2.Encode(nil, src, 0)
-	if out, err := BZ2.Decode(nil, append(packed, "more"...), 4000); !errors.Is(err, ErrTrailing) || !bytes.Equal(out, src) {
+	if out, err := BZ2.Decode(nil, append(packed, "more"...), 4000); !errors.Is(err, ErrTrailing) ||
+		!bytes.Equal(out, src) {
 		t.Errorf("%d bytes, %v", len(out), err)
 	}
 	packed[50] ^= 1

@@ -127,7 +127,8 @@ func NewZstdStream(w io.Writer, level int) (*ZstdStream, error) {
 		l = zstd.EncoderLevelFromZstd(level)
 	}
 	var err error
-	s.enc, err = zstd.NewWriter(&s.out, zstd.WithEncoderLevel(l), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(streamWindow),
+	s.enc, err = zstd.NewWriter(&s.out, zstd.WithEncoderLevel(l), zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(streamWindow),
 		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true))
 	return s, err
 }

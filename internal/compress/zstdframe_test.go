@@ -164,7 +164,8 @@ func TestLargeFrames(t *testing.T) {
 		}
 		bad := bytes.Clone(frame)
 		bad[len(bad)/2] ^= 1
-		if got, err := Zstd.Decode(nil, bad, int64(len(data))); err == nil && bytes.Equal(got, data) || errors.Is(err, ErrLimit) {
+		if got, err := Zstd.Decode(nil, bad, int64(len(data))); err == nil && bytes.Equal(got, data) ||
+			errors.Is(err, ErrLimit) {
 			t.Errorf("%s: a changed byte: %v", name, err)
 		}
 	}

@@ -15,7 +15,10 @@
 //	values                     values in JSON, also of a topic whose messages are JSON
 //	arrow                      whole messages of the Arrow IPC stream of the topic
 //	definition/ENC             declares a topic: a line of JSON, see Definition, and the definition in ENC (ros1msg, ...)
-//	stamp                      of the message in the next frame, 16 bytes: i64 publish time, ns; u32 sequence; u32 publisher
+//	stamp                      of the message in the next frame, 16 bytes: i64 publish time, ns; u32 sequence; u32
+//
+// publisher
+//
 //	recording                  of the recording: JSON, see Recording
 //
 // The last three hold no message, and have the time 0; stamp and recording have neither type nor topic. Who does not

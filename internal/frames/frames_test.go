@@ -20,7 +20,8 @@ func TestFrame(t *testing.T) {
 		t.Fatal(h, err)
 	}
 	encoding, typ, topic, message := h.Split(b)
-	if got := string(bytes.Join([][]byte{encoding, typ, topic, message}, []byte(" "))); got != "cdr a/msg/B /topic message" {
+	if got := string(bytes.Join([][]byte{encoding, typ, topic, message},
+		[]byte(" "))); got != "cdr a/msg/B /topic message" {
 		t.Error(got)
 	}
 	if !Plausible(b) || Plausible([]byte(`{"topic":"/imu","time":"17"}`)) || Plausible(b[:10]) {
@@ -50,11 +51,14 @@ func TestHead(t *testing.T) {
 // TestDefinition: a topic with all that it may have is the same after a frame, and what is missing is the usual.
 func TestDefinition(t *testing.T) {
 	d := &Definition{Publisher: 3, Topic: storage.Topic{
-		Name: "/t", Type: "a/msg/B", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 a\nint8 b\n")},
+		Name: "/t", Type: "a/msg/B", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+			Data: []byte("int8 a\nint8 b\n")},
 		Metadata: map[string]string{"type_description_hash": "RIHS01_x", "other": "1"},
 		QoS: []storage.QoS{
-			{History: storage.HistoryKeepLast, Depth: 5, Reliability: storage.ReliabilityBestEffort, Deadline: storage.QoSInfinite,
-				Lifespan: storage.QoSDuration{Sec: 2147483647, NSec: 4294967295}, Lease: storage.QoSDuration{NSec: 1}, Liveliness: 77, AvoidROSNamespaceConventions: true},
+			{History: storage.HistoryKeepLast, Depth: 5, Reliability: storage.ReliabilityBestEffort,
+				Deadline: storage.QoSInfinite,
+				Lifespan: storage.QoSDuration{Sec: 2147483647, NSec: 4294967295}, Lease: storage.QoSDuration{NSec: 1},
+				Liveliness: 77, AvoidROSNamespaceConventions: true},
 			{Durability: storage.DurabilityTransientLocal},
 		}}}
 	b, err := AppendDefinition(nil, d)
@@ -76,11 +80,13 @@ func TestDefinition(t *testing.T) {
 	}
 	got, err = ParseDefinition("definition/ros2msg", "a/B", "/t",
 		[]byte(`{"qos":[{"reliability":"reliable","deadline_ns":"infinite","lifespan_ns":"1500000000"}]}`+"\n"))
-	want := []storage.QoS{{Reliability: storage.ReliabilityReliable, Deadline: storage.QoSInfinite, Lifespan: storage.QoSDuration{Sec: 1, NSec: 5e8}}}
+	want := []storage.QoS{{Reliability: storage.ReliabilityReliable, Deadline: storage.QoSInfinite,
+		Lifespan: storage.QoSDuration{Sec: 1, NSec: 5e8}}}
 	if err != nil || !reflect.DeepEqual(got.QoS, want) {
 		t.Error(got, err)
 	}
-	for _, bad := range []string{"{", `{"qos":[{"history":"often"}]}`, `{"qos":[{"deadline_ns":"soon"}]}`, `{"publisher":-1}`} {
+	for _, bad := range []string{"{", `{"qos":[{"history":"often"}]}`, `{"qos":[{"deadline_ns":"soon"}]}`,
+		`{"publisher":-1}`} {
 		if _, err := ParseDefinition("definition/ros1msg", "a/B", "/t", []byte(bad)); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("%s: %v", bad, err)
 		}

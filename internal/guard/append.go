@@ -16,7 +16,8 @@ func (g *Guard) Target(f *storage.Format, path string) error {
 		}
 	}
 	if !f.Appends {
-		return &Refusal{path, "nothing can be added to a " + f.Name, "write a new recording: bagconv merge IN IN... OUT", storage.ErrUnsupported}
+		return &Refusal{path, "nothing can be added to a " + f.Name, "write a new recording: bagconv merge IN IN... OUT",
+			storage.ErrUnsupported}
 	}
 	if err := g.inside(path); err != nil {
 		return err
@@ -24,7 +25,8 @@ func (g *Guard) Target(f *storage.Format, path string) error {
 	for p := range g.targetFiles(f, path) {
 		if st, err := g.fs.Stat(p); err == nil {
 			if in := g.input(st); in != "" {
-				return &Refusal{path, "it is an input, or has a file of one: " + in, "a recording cannot be added to itself", ErrInput}
+				return &Refusal{path, "it is an input, or has a file of one: " + in, "a recording cannot be added to itself",
+					ErrInput}
 			}
 		}
 	}

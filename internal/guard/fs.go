@@ -61,7 +61,8 @@ func (g *Guard) Files(base storage.FS, overwrite bool) storage.FS {
 		case !st.Mode().IsRegular():
 			return &Refusal{path, "it is " + irregular(st.Mode()), "choose another folder", nil}
 		case g.input(st) != "":
-			return &Refusal{path, "it is an input of this run, and a file to be written has its name", "choose another folder", ErrInput}
+			return &Refusal{path, "it is an input of this run, and a file to be written has its name", "choose another folder",
+				ErrInput}
 		case !overwrite:
 			return &os.PathError{Op: "replace", Path: path, Err: os.ErrExist}
 		}

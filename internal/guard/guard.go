@@ -137,7 +137,8 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 	target, err := g.fs.Stat(o.Path)
 	folder := err == nil && target.IsDir()
 	if folder && !o.Format.Folder {
-		return false, &Refusal{o.Path, fmt.Sprintf("it is a folder, and a %s is a file", o.Format.Name), "name a file in it: " + o.into(), syscall.EISDIR}
+		return false, &Refusal{o.Path, fmt.Sprintf("it is a folder, and a %s is a file", o.Format.Name),
+			"name a file in it: " + o.into(), syscall.EISDIR}
 	}
 	if err := g.replaceable(o.Path); err != nil {
 		var r *Refusal
@@ -147,7 +148,8 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 		return false, err
 	}
 	if whole := g.wholeOf(o.Path); whole != "" {
-		return false, &Refusal{o.Path, "it is a part of the recording " + whole + ", which would be incomplete without it", otherOutput, nil}
+		return false, &Refusal{o.Path, "it is a part of the recording " + whole + ", which would be incomplete without it",
+			otherOutput, nil}
 	}
 	format := o.Format
 	if f := g.formatOf(o.Path); f != nil {
@@ -156,7 +158,8 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 	old, _ := format.FilesOf(g.fs, o.Path)
 	switch {
 	case !folder && len(old.Beside) > 0:
-		return false, &Refusal{o.Path, old.Beside[0] + " lies beside it and would be taken for a part of the output", "remove it, or choose another output", nil}
+		return false, &Refusal{o.Path, old.Beside[0] + " lies beside it and would be taken for a part of the output",
+			"remove it, or choose another output", nil}
 	case o.Segments:
 		for _, path := range old.Messages {
 			if err := g.replaceable(path); err != nil {
@@ -246,7 +249,8 @@ func (g *Guard) wholeOf(path string) string {
 		if err != nil || files.Guessed || !slices.Contains(files.Messages, filepath.Clean(path)) {
 			continue
 		}
-		besideOthers := slices.ContainsFunc(files.Beside, func(p string) bool { return !strings.HasPrefix(p, filepath.Clean(path)) })
+		besideOthers := slices.ContainsFunc(files.Beside,
+			func(p string) bool { return !strings.HasPrefix(p, filepath.Clean(path)) })
 		if besideOthers || len(files.Messages) > 1 {
 			return dir
 		}
@@ -298,7 +302,8 @@ func (g *Guard) replaceable(path string) error {
 	if g.formatOf(path) != nil {
 		return nil
 	}
-	return &Refusal{path, "it is not a recording, and only recordings are replaced", "choose another output, or remove it yourself", nil}
+	return &Refusal{path, "it is not a recording, and only recordings are replaced",
+		"choose another output, or remove it yourself", nil}
 }
 
 func irregular(m fs.FileMode) string {
@@ -343,7 +348,8 @@ func (g *Guard) replaceableFolder(dir string) error {
 	if stranger == "" {
 		stranger = entries[0].Name()
 	}
-	return &Refusal{dir, fmt.Sprintf("the folder contains more than a recording (%s)", stranger), "write into it", ErrFolder}
+	return &Refusal{dir, fmt.Sprintf("the folder contains more than a recording (%s)", stranger), "write into it",
+		ErrFolder}
 }
 
 // inputIn returns the first input in a folder, and with deep also in those below it.
@@ -407,7 +413,8 @@ func (g *Guard) notOf(f *storage.Format, dir string, entries []os.DirEntry) stri
 	return g.stranger(dir, entries, belongs)
 }
 
-// stranger returns the first entry of a folder that does not belong to a recording, also in folders that do; "" if all do.
+// stranger returns the first entry of a folder that does not belong to a recording, also in folders that do; "" if all
+// do.
 func (g *Guard) stranger(dir string, entries []os.DirEntry, belongs map[string]bool) string {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())

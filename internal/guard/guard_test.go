@@ -68,7 +68,8 @@ func place(t *testing.T) {
 		write(t, dir+"/metadata.yaml", string(data))
 	}
 	write(t, "pointer/run_0.db3", "version https://git-lfs.github.com/spec/v1\n")
-	for link, to := range map[string]string{"linked/run_0.db3": "../run/run_0.db3", "link.bag": "a.bag", "dangling.bag": "nowhere", "dangling": "nowhere", "link": "run"} {
+	for link, to := range map[string]string{"linked/run_0.db3": "../run/run_0.db3", "link.bag": "a.bag",
+		"dangling.bag": "nowhere", "dangling": "nowhere", "link": "run"} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Skip(err)
 		}
@@ -206,22 +207,23 @@ func TestWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, err := range map[string]error{
-		"remove an input":                   w.Remove("run/run_0.db3"),
-		"remove the folder of an input":     w.RemoveAll("run"),
-		"move an input":                     w.Rename("run/run_0.db3", "made/x"),
-		"move the folder of an input":       w.Rename("run", "made/run"),
-		"replace an input":                  w.Rename("b.bag", "run/run_0.db3"),
-		"replace an input by a link":        w.Rename("b.bag", "linked/run_0.db3"),
-		"remove what is no recording":       w.RemoveAll("notes"),
-		"replace what is no recording":      w.Rename("b.bag", "thesis.bag"),
-		"replace several recordings":        w.Rename("made", "ds"),
-		"move what is no recording":         w.Rename("thesis.bag", "made/x"),
-		"open an input":                     open(w, "run/run_0.db3", os.O_WRONLY),
-		"open what is no recording":         open(w, "thesis.bag", os.O_RDWR|os.O_CREATE|os.O_TRUNC),
-		"open a device":                     open(w, os.DevNull, os.O_WRONLY),
-		"replace without being asked":       g.Writer(nil, false).Rename("made", "other"),
-		"remove without being asked":        g.Writer(nil, false).Remove("b.bag"),
-		"replace a file that is not a kind": guard.Kind{Name: "list", Is: func([]byte) bool { return false }}.Writer(nil).Remove("b.bag"),
+		"remove an input":               w.Remove("run/run_0.db3"),
+		"remove the folder of an input": w.RemoveAll("run"),
+		"move an input":                 w.Rename("run/run_0.db3", "made/x"),
+		"move the folder of an input":   w.Rename("run", "made/run"),
+		"replace an input":              w.Rename("b.bag", "run/run_0.db3"),
+		"replace an input by a link":    w.Rename("b.bag", "linked/run_0.db3"),
+		"remove what is no recording":   w.RemoveAll("notes"),
+		"replace what is no recording":  w.Rename("b.bag", "thesis.bag"),
+		"replace several recordings":    w.Rename("made", "ds"),
+		"move what is no recording":     w.Rename("thesis.bag", "made/x"),
+		"open an input":                 open(w, "run/run_0.db3", os.O_WRONLY),
+		"open what is no recording":     open(w, "thesis.bag", os.O_RDWR|os.O_CREATE|os.O_TRUNC),
+		"open a device":                 open(w, os.DevNull, os.O_WRONLY),
+		"replace without being asked":   g.Writer(nil, false).Rename("made", "other"),
+		"remove without being asked":    g.Writer(nil, false).Remove("b.bag"),
+		"replace a file that is not a kind": guard.Kind{Name: "list", Is: func([]byte) bool { return false }}.Writer(
+			nil).Remove("b.bag"),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", what)
@@ -245,7 +247,8 @@ func TestWriter(t *testing.T) {
 	if err := w.RemoveAll("made"); err != nil {
 		t.Error(err)
 	}
-	for _, path := range []string{"run/run_0.db3", "notes/thesis.txt", "ds/run1.db3", "b.bag", "thesis.bag", "other/thesis.txt"} {
+	for _, path := range []string{"run/run_0.db3", "notes/thesis.txt", "ds/run1.db3", "b.bag", "thesis.bag",
+		"other/thesis.txt"} {
 		if st, err := os.Stat(path); err != nil || st.Size() == 0 {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -264,7 +267,8 @@ func TestFiles(t *testing.T) {
 		plain, force string
 	}{
 		{"new.txt", free, free}, {"thesis.bag", exists, free}, {"b.bag", exists, free},
-		{"a.bag", input, input}, {"notes/thesis.txt", input, input}, {"run", refused, refused}, {os.DevNull, refused, refused},
+		{"a.bag", input, input}, {"notes/thesis.txt", input, input}, {"run", refused, refused}, {os.DevNull, refused,
+			refused},
 	} {
 		for overwrite, want := range map[bool]string{false: c.plain, true: c.force} {
 			if got := verdict(false, open(g.Files(nil, overwrite), c.path, os.O_RDWR|os.O_CREATE)); got != want {

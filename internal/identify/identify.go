@@ -1,6 +1,6 @@
 // Package identify explains what a path is that no format claims: a web page, a Git
-// LFS pointer, a compressed file, a file that a format knows and refuses. It looks at the first bytes and, for a folder, at the names in it; the
-// suffix of a file is not evidence. It never writes, and reads at most 4 KiB.
+// LFS pointer, a compressed file, a file that a format knows and refuses. It looks at the first bytes and, for a
+// folder, at the names in it; the suffix of a file is not evidence. It never writes, and reads at most 4 KiB.
 //
 // It is only asked when detection has failed, so that a sound recording never
 // pays for it. All functions may be called concurrently.
@@ -118,7 +118,8 @@ func content(path string, head []byte, whole bool, formats *storage.Registry) Fi
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
 			f := Finding{m.what, m.hint}
-			if name := filepath.Base(path); strings.HasSuffix(m.hint, " -k") || strings.HasSuffix(m.hint, " -d") || strings.HasSuffix(m.hint, "unzip") {
+			if name := filepath.Base(path); strings.HasSuffix(m.hint, " -k") || strings.HasSuffix(m.hint, " -d") ||
+				strings.HasSuffix(m.hint, "unzip") {
 				f.Hint += " " + name
 			}
 			return f
@@ -133,7 +134,8 @@ func content(path string, head []byte, whole bool, formats *storage.Registry) Fi
 	text := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(head[:min(len(head), 512)], []byte("\xef\xbb\xbf"))))
 	switch {
 	case bytes.HasPrefix(text, []byte("<!doctype html")) || bytes.HasPrefix(text, []byte("<html")):
-		return Finding{"a web page (HTML), not a recording", "the server sent a page, perhaps to log in, instead of the file; download the file itself"}
+		return Finding{"a web page (HTML), not a recording",
+			"the server sent a page, perhaps to log in, instead of the file; download the file itself"}
 	case len(bytes.Trim(head, "\x00")) == 0:
 		return Finding{"nothing but zero bytes at its beginning", "the copy or download was not finished; fetch it again"}
 	case isText(head, whole):
@@ -187,7 +189,8 @@ func folder(fsys storage.FS, path string, formats *storage.Registry) Finding {
 		switch names := files[f]; {
 		case len(names) == 0:
 		case f.Open == nil && f.Create != nil:
-			return Finding{fmt.Sprintf("a folder with tables (%s), not a recording", f.Name), "bagconv writes tables and does not read them"}
+			return Finding{fmt.Sprintf("a folder with tables (%s), not a recording", f.Name),
+				"bagconv writes tables and does not read them"}
 		case f.Open == nil:
 			return Finding{What: fmt.Sprintf("a folder with %s files, and %s is not supported yet", f.Help, f.Help)}
 		default:

@@ -28,12 +28,14 @@ func TestContent(t *testing.T) {
 		data       []byte
 		what, hint string
 	}{
-		"text":       {[]byte("hello\nworld\n"), "a text file", ""},
-		"text cut":   {append(bytes.Repeat([]byte("x"), headLen-1), "\u00e4"...), "a text file", ""},
-		"latin1":     {[]byte("gr\xfc\xdfe"), "not a recording of any format", ""},
-		"html":       {[]byte("\n <!DOCTYPE html><title>log in</title>"), "a web page", "download the file itself"},
-		"lfs":        {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"), "a Git LFS pointer", "git lfs pull"},
-		"cyber":      {cyberHead(0, 90), "a Cyber record whose first section, the header, cannot be read", "the copy may be damaged"},
+		"text":     {[]byte("hello\nworld\n"), "a text file", ""},
+		"text cut": {append(bytes.Repeat([]byte("x"), headLen-1), "\u00e4"...), "a text file", ""},
+		"latin1":   {[]byte("gr\xfc\xdfe"), "not a recording of any format", ""},
+		"html":     {[]byte("\n <!DOCTYPE html><title>log in</title>"), "a web page", "download the file itself"},
+		"lfs": {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"), "a Git LFS pointer",
+			"git lfs pull"},
+		"cyber": {cyberHead(0, 90), "a Cyber record whose first section, the header, cannot be read",
+			"the copy may be damaged"},
 		"no cyber":   {cyberHead(1, 90), "not a recording of any format", ""},
 		"metadata":   {[]byte("rosbag2_bagfile_information:\n  version: 5\n"), "the metadata.yaml", "name the folder"},
 		"database":   {[]byte("SQLite format 3\x00\x10\x00"), "SQLite database", ""},
@@ -63,7 +65,9 @@ func TestContent(t *testing.T) {
 			if (found != nil) != (name == "cyber" || name == "database") {
 				t.Fatal(name, err)
 			}
-			if text := fmt.Sprint(err); found == nil && (!errors.Is(err, storage.ErrUnknownFormat) || !strings.Contains(text, c.what) || !strings.Contains(text, c.hint) || strings.Count(text, "not a recording of any") > 1) {
+			if text := fmt.Sprint(err); found == nil && (!errors.Is(err, storage.ErrUnknownFormat) ||
+				!strings.Contains(text, c.what) || !strings.Contains(text, c.hint) ||
+				strings.Count(text, "not a recording of any") > 1) {
 				t.Error(err)
 			}
 		})

@@ -27,7 +27,8 @@ func BenchmarkImport(b *testing.B) {
 	text := bytes.Clone(lines.Bytes())
 	source := ingest.Source(o)
 	var table bytes.Buffer
-	if _, err := convert.Run(context.Background(), convert.Job{Source: ingest.Stdin, SourceFormat: source, Sink: "-", SinkFormat: export.Stream(&table)}); err != nil {
+	if _, err := convert.Run(context.Background(), convert.Job{Source: ingest.Stdin, SourceFormat: source, Sink: "-",
+		SinkFormat: export.Stream(&table)}); err != nil {
 		b.Fatal(err)
 	}
 	names := frames.AppendNames(nil, "cdr", "sensor_msgs/msg/Imu", "/imu")

@@ -203,7 +203,8 @@ func TestState(t *testing.T) {
 		t.Error(list)
 	}
 	info := r.Info()
-	if info.Format != "bag" || info.Metadata["a"] != "b" || info.Messages != 4 || info.Start != 4 || info.End != 7 || len(info.Topics) != 4 {
+	if info.Format != "bag" || info.Metadata["a"] != "b" || info.Messages != 4 || info.Start != 4 || info.End != 7 ||
+		len(info.Topics) != 4 {
 		t.Errorf("%+v", info)
 	}
 }
@@ -253,7 +254,8 @@ func TestFlips(t *testing.T) {
 
 // tryAll reads all of a stream that may be anything.
 func tryAll(t testing.TB, stream []byte) {
-	r, err := ingest.Source(ingest.Options{In: bytes.NewReader(stream), TempDir: os.TempDir()}).Open(context.Background(), ingest.Stdin, storage.ReadOptions{})
+	r, err := ingest.Source(ingest.Options{In: bytes.NewReader(stream), TempDir: os.TempDir()}).Open(context.Background(),
+		ingest.Stdin, storage.ReadOptions{})
 	if err != nil {
 		if !storage.IsDamage(err) {
 			t.Errorf("%v does not say what is wrong", err)
@@ -329,7 +331,8 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	done := make(chan error)
 	go func() {
-		_, err := ingest.Source(ingest.Options{In: &slow{small(t)}, TempDir: t.TempDir()}).Open(ctx, ingest.Stdin, storage.ReadOptions{})
+		_, err := ingest.Source(ingest.Options{In: &slow{small(t)}, TempDir: t.TempDir()}).Open(ctx, ingest.Stdin,
+			storage.ReadOptions{})
 		done <- err
 	}()
 	why := errors.New("enough")

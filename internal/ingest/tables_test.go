@@ -31,7 +31,8 @@ func formatOf(t testing.TB, name string) *storage.Format {
 // exported writes a recording as an export.
 func exported(t testing.TB, path string, format *storage.Format, out, kind string) error {
 	t.Helper()
-	_, err := convert.Run(context.Background(), convert.Job{Source: path, SourceFormat: format, Sink: out, SinkFormat: formatOf(t, kind), Order: convert.OrderFile})
+	_, err := convert.Run(context.Background(), convert.Job{Source: path, SourceFormat: format, Sink: out,
+		SinkFormat: formatOf(t, kind), Order: convert.OrderFile})
 	return err
 }
 
@@ -64,7 +65,8 @@ func TestParquet(t *testing.T) {
 		t.Error(list, err)
 	}
 	dir := filepath.Join(t.TempDir(), "folder")
-	if err := exported(t, ingest.Stdin, ingest.Source(ingest.Options{In: bytes.NewReader(whole), TempDir: os.TempDir()}), dir, "parquet"); err != nil {
+	if err := exported(t, ingest.Stdin, ingest.Source(ingest.Options{In: bytes.NewReader(whole), TempDir: os.TempDir()}),
+		dir, "parquet"); err != nil {
 		t.Fatal(err)
 	}
 	open := func() (storage.Reader, error) {
@@ -78,7 +80,8 @@ func TestParquet(t *testing.T) {
 		t.Error(again, err)
 	}
 	index := filepath.Join(dir, "export.json")
-	for _, bad := range []string{`{`, `{"topics":[]}`, `{"topics":[{"name":"/t","files":[{"path":"../t.parquet","kind":"table"}]}]}`,
+	for _, bad := range []string{`{`, `{"topics":[]}`,
+		`{"topics":[{"name":"/t","files":[{"path":"../t.parquet","kind":"table"}]}]}`,
 		`{"topics":[{"name":"/t","files":[{"path":"t.csv","kind":"table"}]}]}`} {
 		if err := os.WriteFile(index, []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
@@ -151,7 +154,8 @@ func TestPython(t *testing.T) {
 		for _, w := range d.Warnings {
 			codes[w.Code] = true
 		}
-		if !codes["time-column"] || !codes["columns-missing"] || !codes["columns-unknown"] || !codes["values-unknown"] || codes["values-refused"] {
+		if !codes["time-column"] || !codes["columns-missing"] || !codes["columns-unknown"] || !codes["values-unknown"] ||
+			codes["values-refused"] {
 			t.Errorf("%s: %+v", path, d)
 		}
 		if first == nil {

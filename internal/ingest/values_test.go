@@ -125,7 +125,8 @@ func backFrom(t *testing.T, path string, format *storage.Format, in string, o in
 		sink = all.Registry().Lookup("mcap")
 	}
 	out := filepath.Join(dir, "out")
-	_, err := convert.Run(t.Context(), convert.Job{Source: in, SourceFormat: ingest.Source(o), Sink: out, SinkFormat: sink})
+	_, err := convert.Run(t.Context(), convert.Job{Source: in, SourceFormat: ingest.Source(o), Sink: out,
+		SinkFormat: sink})
 	if errors.Is(err, storage.ErrUnsupported) && len(o.Like) == 0 {
 		return // a type that only the recording has
 	}
@@ -134,7 +135,8 @@ func backFrom(t *testing.T, path string, format *storage.Format, in string, o in
 		return
 	}
 	res, err := verify.Run(t.Context(), verify.Job{
-		A: verify.Side{Ref: recording.Ref{Path: path, Format: format}}, B: verify.Side{Ref: recording.Ref{Path: out, Format: sink}},
+		A:      verify.Side{Ref: recording.Ref{Path: path, Format: format}},
+		B:      verify.Side{Ref: recording.Ref{Path: out, Format: sink}},
 		Ignore: []verify.Code{verify.Extras, verify.Unconvertible},
 	})
 	if err != nil || !res.Equal {
@@ -159,7 +161,8 @@ func mixed(t testing.TB) []byte {
 	return b
 }
 
-// TestFramesOfValues: values become JSON of a schema by the names of fields and of properties, and a struct without fields is true.
+// TestFramesOfValues: values become JSON of a schema by the names of fields and of properties, and a struct without
+// fields is true.
 func TestFramesOfValues(t *testing.T) {
 	var b []byte
 	var err error
@@ -178,7 +181,8 @@ func TestFramesOfValues(t *testing.T) {
 		{"json", "Mouse", "/mouse", `{"client_x":1.5}`},
 		{"values", "p/T", "/none", `{"e":[true,{}],"n":7}`},
 	} {
-		if b, err = frames.Append(b, int64(i), frames.AppendNames(nil, f.encoding, f.typ, f.topic), []byte(f.text)); err != nil {
+		if b, err = frames.Append(b, int64(i), frames.AppendNames(nil, f.encoding, f.typ, f.topic),
+			[]byte(f.text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -227,11 +231,13 @@ func smallArrow(t testing.TB) (stream []byte, list []string) {
 	t.Helper()
 	var in bytes.Buffer
 	for _, x := range []string{"1", "2", "3"} {
-		in.WriteString(`{"topic":"/t","time":"` + x + `","fields":{"transforms":[{"header":{"frame_id":"f` + x + `"},"transform":{"rotation":{"w":` + x + `}}}]}}` + "\n")
+		in.WriteString(`{"topic":"/t","time":"` + x + `","fields":{"transforms":[{"header":{"frame_id":"f` + x +
+			`"},"transform":{"rotation":{"w":` + x + `}}}]}}` + "\n")
 	}
 	o := ingest.Options{In: &in, TempDir: os.TempDir(), Type: "tf2_msgs/msg/TFMessage"}
 	var out bytes.Buffer
-	_, err := convert.Run(context.Background(), convert.Job{Source: ingest.Stdin, SourceFormat: ingest.Source(o), Sink: "-", SinkFormat: export.Stream(&out)})
+	_, err := convert.Run(context.Background(), convert.Job{Source: ingest.Stdin, SourceFormat: ingest.Source(o),
+		Sink: "-", SinkFormat: export.Stream(&out)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +249,8 @@ func TestArrowFrames(t *testing.T) {
 	stream, want := smallArrow(t)
 	b, err := frames.Append(nil, 0, frames.AppendNames(nil, frames.Arrow, "", "/other"), stream)
 	if err == nil {
-		b, err = frames.Append(b, 9, frames.AppendNames(nil, "json", "", "/other"), []byte(`{"transforms":[{"header":{"frame_id":"f4"}}]}`))
+		b, err = frames.Append(b, 9, frames.AppendNames(nil, "json", "", "/other"),
+			[]byte(`{"transforms":[{"header":{"frame_id":"f4"}}]}`))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -306,7 +313,8 @@ func FuzzValues(f *testing.F) {
 func TestLines(t *testing.T) {
 	good := `{"topic":"/t","type":"std_msgs/msg/Bool","time":1,"fields":{"data":true}}` + "\n"
 	for _, bad := range []string{
-		`{"topic":"/t"`, `[]`, `{"topic":"/t","fields":{}}`, `{"topic":"/t","time":1}`, `{"topic":"/t","time":1,"fields":{},"raw":""}`,
+		`{"topic":"/t"`, `[]`, `{"topic":"/t","fields":{}}`, `{"topic":"/t","time":1}`,
+		`{"topic":"/t","time":1,"fields":{},"raw":""}`,
 		`{"topic":"/t","time":"soon","fields":{}}`, `{"topic":"/t","time":1,"fields":[]}`, `{"topic":"/t","time":1,"raw":1}`,
 		`{"topic":"/x","time":1,"fields":{}}`, `{"time":1,"fields":{}}`, `{"topic":"/t","time":1.5,"fields":{}}`,
 	} {

@@ -25,7 +25,8 @@ func TestLinks(t *testing.T) {
 		for n := int64(1); ; n++ {
 			path := start(t)
 			dir := filepath.Dir(path)
-			if err := errors.Join(os.Mkdir(filepath.Join(dir, "sub"), 0o777), os.Symlink("../file", filepath.Join(dir, "sub/link")),
+			if err := errors.Join(os.Mkdir(filepath.Join(dir, "sub"), 0o777),
+				os.Symlink("../file", filepath.Join(dir, "sub/link")),
 				os.Symlink("sub/link", filepath.Join(dir, "chain"))); err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +86,8 @@ func TestHardLinks(t *testing.T) {
 			}
 			_, err = f.Begin(int64(len(before)))
 			var e *storage.Error
-			if !errors.Is(err, storage.ErrUnsupported) || !errors.As(err, &e) || !strings.Contains(e.What, "2 names") || e.Hint == "" {
+			if !errors.Is(err, storage.ErrUnsupported) || !errors.As(err, &e) || !strings.Contains(e.What, "2 names") ||
+				e.Hint == "" {
 				t.Errorf("%s: %v", name, err)
 			}
 			if err := f.Close(); err != nil {

@@ -164,7 +164,8 @@ func (p *File) mend() (err error) {
 }
 
 func (p *File) foreign() error {
-	return fmt.Errorf("a run that was killed has left %s, and the file was changed since; if it reads well, remove that: %w", JournalPath(p.path), storage.ErrCorrupt)
+	return fmt.Errorf("a run that was killed has left %s, and the file was changed since; if it reads well, remove "+
+		"that: %w", JournalPath(p.path), storage.ErrCorrupt)
 }
 
 // End returns where the content of the file ends: after its last byte, or where a run that
@@ -338,7 +339,8 @@ func (p *File) overwrite(j *journal) error {
 	for _, b := range j.Patches {
 		if _, e := p.File.WriteAt(b.Old, b.Off); e != nil {
 			p.keep = true
-			return fmt.Errorf("%w; it could not be undone (%v): %s has what is missing, and the next run that changes the file finishes it", err, e, JournalPath(p.path))
+			return fmt.Errorf("%w; it could not be undone (%v): %s has what is missing, and the next run that changes the "+
+				"file finishes it", err, e, JournalPath(p.path))
 		}
 	}
 	return errors.Join(err, p.flush())

@@ -22,7 +22,8 @@ const (
 
 // open opens a file whose messages are as read has them.
 func open(fsys storage.FS, path string) (*inplace.File, error) {
-	return inplace.Open(context.Background(), path, inplace.Options{Format: "toy", Read: read, Hint: "make a copy", FS: fsys})
+	return inplace.Open(context.Background(), path, inplace.Options{Format: "toy", Read: read, Hint: "make a copy",
+		FS: fsys})
 }
 
 // A toy is a recording: with "head 0" it has one message of four bytes, with "head 1" the rest is another
@@ -88,7 +89,8 @@ func TestProof(t *testing.T) {
 			}
 			err = f.Commit(inplace.Patch{Off: off, Data: []byte(c.data)})
 			var e *storage.Error
-			if refused := errors.Is(err, storage.ErrUnsupported) && errors.As(err, &e) && e.Hint == "make a copy"; refused != c.refused || err != nil && !refused {
+			if refused := errors.Is(err, storage.ErrUnsupported) && errors.As(err, &e) &&
+				e.Hint == "make a copy"; refused != c.refused || err != nil && !refused {
 				t.Errorf("%q at %d: %v", c.data, off, err)
 			}
 			if err := f.Close(); err != nil {
@@ -189,7 +191,8 @@ func TestTorn(t *testing.T) {
 		"cut":             {"hea", "hea", true},
 	} {
 		path := start(t)
-		if err := errors.Join(os.WriteFile(path, []byte(c.now), 0o666), os.WriteFile(inplace.JournalPath(path), journal, 0o666)); err != nil {
+		if err := errors.Join(os.WriteFile(path, []byte(c.now), 0o666), os.WriteFile(inplace.JournalPath(path), journal,
+			0o666)); err != nil {
 			t.Fatal(err)
 		}
 		f, err := open(nil, path)

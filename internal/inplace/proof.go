@@ -49,7 +49,8 @@ func (p *Proof) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.before.Close()) }()
-	if c.after, err = p.Open(ctx, p.Path, storage.ReadOptions{FS: p.After, CheckIndexes: len(p.Indexes)+len(p.Ownerless) > 0}); err != nil {
+	if c.after, err = p.Open(ctx, p.Path, storage.ReadOptions{FS: p.After, CheckIndexes: len(p.Indexes)+
+		len(p.Ownerless) > 0}); err != nil {
 		if unreadable(err) {
 			return p.refuse("it could not be opened (%v)", err)
 		}
@@ -183,7 +184,8 @@ func (c *comparison) findInOrder() (missing, err error) {
 			n, err := c.after.ReadNext()
 			if err == io.EOF || storage.IsDamage(err) {
 				t := &c.topics[0][m.Topic]
-				return c.proof.refuse("a message of topic %.200q, at %d.%09d, could not be read", t.Name, m.LogTime/1e9, m.LogTime%1e9), nil
+				return c.proof.refuse("a message of topic %.200q, at %d.%09d, could not be read", t.Name, m.LogTime/1e9,
+					m.LogTime%1e9), nil
 			}
 			if err != nil {
 				return nil, err
@@ -220,7 +222,8 @@ func (c *comparison) equalSums(ctx context.Context) (bool, error) {
 }
 
 // sumOf returns the sums of the messages by the keys of their topics.
-func (c *comparison) sumOf(ctx context.Context, fsys storage.FS, keys []int, seeds [2]maphash.Seed) (_ map[int]sum, err error) {
+func (c *comparison) sumOf(ctx context.Context, fsys storage.FS, keys []int, seeds [2]maphash.Seed) (_ map[int]sum,
+	err error) {
 	r, err := c.proof.Open(ctx, c.proof.Path, storage.ReadOptions{FS: fsys})
 	if err != nil {
 		return nil, err

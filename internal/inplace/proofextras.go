@@ -52,7 +52,8 @@ func (c *comparison) compareExtras() error {
 
 // sameAttachment reports whether two attachments are equal. Content that is damaged, or kept, is equal to any.
 func sameAttachment(a, b *storage.Attachment, kept bool) (bool, error) {
-	if a.Name != b.Name || a.MediaType != b.MediaType || a.LogTime != b.LogTime || a.CreateTime != b.CreateTime || a.Size != b.Size {
+	if a.Name != b.Name || a.MediaType != b.MediaType || a.LogTime != b.LogTime || a.CreateTime != b.CreateTime ||
+		a.Size != b.Size {
 		return false, nil
 	}
 	if kept {

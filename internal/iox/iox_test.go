@@ -53,7 +53,8 @@ func TestMeter(t *testing.T) {
 	_, err3 = io.Copy(io.Discard, f)
 	size := m.Counts().Read
 	_, err4 := f.ReadAt(make([]byte, 7), 3)
-	if got, want := m.Counts(), (Counts{Read: size + 7, Written: 600_005}); errors.Join(err1, err2, err3, err4) != nil || got != want || size != 300_010 {
+	if got, want := m.Counts(), (Counts{Read: size + 7, Written: 600_005}); errors.Join(err1, err2, err3, err4) != nil ||
+		got != want || size != 300_010 {
 		t.Errorf("read: %+v, want %+v", got, want)
 	}
 	g, err := Metered(nil, other).Open(path)
@@ -61,7 +62,8 @@ func TestMeter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	if _, err := g.Read(make([]byte, 11)); err != nil || other.Counts() != (Counts{Read: 11}) || all.Counts().Read != size+7+11 {
+	if _, err := g.Read(make([]byte, 11)); err != nil || other.Counts() != (Counts{Read: 11}) || all.Counts().Read != size+
+		7+11 {
 		t.Errorf("another user: %+v, all: %+v, %v", other.Counts(), all.Counts(), err)
 	}
 	if h, err := OS.Open(path); err != nil || h.Close() != nil { // without a Meter

@@ -21,7 +21,8 @@ func WriteJournal(fsys storage.FS, path string, flag int, sync bool, v any) erro
 		return err
 	}
 	if len(text) >= maxJournal {
-		return fmt.Errorf("%d bytes are more than a journal of %d MB can keep: %w", len(text), maxJournal>>20, storage.ErrUnsupported)
+		return fmt.Errorf("%d bytes are more than a journal of %d MB can keep: %w", len(text), maxJournal>>20,
+			storage.ErrUnsupported)
 	}
 	f, err := fsys.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, 0o666)
 	if err != nil {

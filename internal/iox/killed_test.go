@@ -35,7 +35,8 @@ var scenarios = []scenario{
 	{"folder over file", []string{"x"}, []string{"x/"}, nil, true, false},
 	{"file over folder", []string{"x/"}, []string{"x"}, nil, true, false},
 	{"several", nil, []string{"x.0", "x.1", "x.2/"}, nil, false, false},
-	{"several over several", []string{"x.0", "x.1/", "x.3", "x.4/"}, []string{"x.0", "x.1/", "x.2"}, []string{"x.3", "x.4/"}, false, false},
+	{"several over several", []string{"x.0", "x.1/", "x.3", "x.4/"}, []string{"x.0", "x.1/", "x.2"},
+		[]string{"x.3", "x.4/"}, false, false},
 }
 
 // put makes files and folders.
@@ -57,7 +58,8 @@ func put(fsys storage.FS, dir string, names []string, text string) error {
 			}
 			continue
 		}
-		if err := errors.Join(fsys.Mkdir(path, 0o777), one(filepath.Join(path, "a")), one(filepath.Join(path, "b"))); err != nil {
+		if err := errors.Join(fsys.Mkdir(path, 0o777), one(filepath.Join(path, "a")),
+			one(filepath.Join(path, "b"))); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,8 @@ func TestCleanUp(t *testing.T) {
 			}
 		}
 		same := stagePrefix(name) == stagePrefix(name+"_2") // their first 200 bytes are the same
-		if isThere(gone.stage) || isThere(other.stage) == same || !isThere(read.stage) || !isThere(alive.Temp()[:len(alive.Temp())-len(name)]) || !isThere(filepath.Join(foreign, "x")) {
+		if isThere(gone.stage) || isThere(other.stage) == same || !isThere(read.stage) ||
+			!isThere(alive.Temp()[:len(alive.Temp())-len(name)]) || !isThere(filepath.Join(foreign, "x")) {
 			t.Errorf("%s: left are %v", name, list(t, dir))
 		}
 		write(t, alive.Temp(), "whole")
@@ -98,7 +99,8 @@ func TestCleanUpFinishes(t *testing.T) {
 			t.Fatalf("%+v, %v", found, err)
 		}
 		if inTheWay {
-			if b, _ := os.ReadFile(filepath.Join(dir, "b")); string(b) != "somebody's own" || !isThere(moves[0].to) || !isThere(moves[2].from) {
+			if b, _ := os.ReadFile(filepath.Join(dir, "b")); string(b) != "somebody's own" || !isThere(moves[0].to) ||
+				!isThere(moves[2].from) {
 				t.Errorf("%q, %v", b, list(t, dir))
 			}
 			continue
@@ -113,7 +115,8 @@ func TestCleanUpFinishes(t *testing.T) {
 func TestJournalNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, text := range []string{
-		`{"new":["../x"]}`, `{"new":["a/b"]}`, `{"new":[""]}`, `{"new":[".."]}`, `{"old":[{"name":"/etc/x"}]}`, `{"new":["a"]`, ``,
+		`{"new":["../x"]}`, `{"new":["a/b"]}`, `{"new":[""]}`, `{"new":[".."]}`, `{"old":[{"name":"/etc/x"}]}`,
+		`{"new":["a"]`, ``,
 	} {
 		write(t, filepath.Join(dir, journalName), text)
 		if j, err := readJournal(OS, dir); !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) {

@@ -13,7 +13,8 @@ import (
 func lockRange(f *os.File, off, n int64) error {
 	const setLock = 37 // F_OFD_SETLK
 	return patiently(func() error {
-		err := syscall.FcntlFlock(f.Fd(), setLock, &syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: off, Len: n})
+		err := syscall.FcntlFlock(f.Fd(), setLock, &syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: off,
+			Len: n})
 		switch {
 		case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EACCES):
 			return ErrLocked

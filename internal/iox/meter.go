@@ -65,7 +65,8 @@ func (m *Meter) AddRetry() {
 
 // Plus returns the sum of two counts.
 func (c Counts) Plus(d Counts) Counts {
-	return Counts{Read: c.Read + d.Read, Written: c.Written + d.Written, Requests: c.Requests + d.Requests, Retries: c.Retries + d.Retries}
+	return Counts{Read: c.Read + d.Read, Written: c.Written + d.Written, Requests: c.Requests + d.Requests,
+		Retries: c.Retries + d.Retries}
 }
 
 type meterKey struct{}

@@ -219,7 +219,8 @@ func (o *Output) removeStage() error {
 }
 
 func removeStage(fsys storage.FS, stage string, run storage.File) error {
-	if err := errors.Join(fsys.RemoveAll(filepath.Join(stage, newName)), fsys.RemoveAll(filepath.Join(stage, oldName))); err != nil {
+	if err := errors.Join(fsys.RemoveAll(filepath.Join(stage, newName)),
+		fsys.RemoveAll(filepath.Join(stage, oldName))); err != nil {
 		return errors.Join(err, run.Close())
 	}
 	return errors.Join(run.Close(), fsys.RemoveAll(stage)) // not every system removes an open file

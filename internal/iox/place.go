@@ -42,7 +42,8 @@ type uncleanError struct {
 }
 
 func (e *uncleanError) Error() string {
-	return fmt.Sprintf("the names could not be moved back: %v; what stood there before may be in %s, and the next run that writes there puts the new files in place", e.err, e.stage)
+	return fmt.Sprintf("the names could not be moved back: %v; what stood there before may be in %s, and the next run "+
+		"that writes there puts the new files in place", e.err, e.stage)
 }
 
 func (e *uncleanError) Unwrap() error { return e.err }

@@ -77,8 +77,9 @@ func ExampleOpen() {
 func TestPath(t *testing.T) {
 	typ := typeOf(t, "int8 a\nP[] ps\n"+strings.Repeat("=", 80)+"\nMSG: p/P\nstring s\nint16[] n\n", false)
 	for path, want := range map[string]string{
-		"b": `no field "b"`, "a.b": "a has no fields", "ps.s": "ps has no fields", "a[0]": "a is not a list", "ps[x]": "not an index",
-		"ps[1": "not an index", "ps[0].n[1].x": "n has no fields", "": "no field",
+		"b": `no field "b"`, "a.b": "a has no fields", "ps.s": "ps has no fields", "a[0]": "a is not a list",
+		"ps[x]": "not an index",
+		"ps[1":  "not an index", "ps[0].n[1].x": "n has no fields", "": "no field",
 	} {
 		if _, err := typ.Path(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", path, err, want)
@@ -91,7 +92,8 @@ func TestPath(t *testing.T) {
 	}
 	for n := range len(data) + 1 {
 		c := message.Open(typ, data[:n])
-		if found := c.Seek(p) && int64(c.Bits(p.Field)) == -2; found != (n == len(data)) || !found && !errors.Is(c.Err(), ros.ErrMalformed) {
+		if found := c.Seek(p) && int64(c.Bits(p.Field)) == -2; found != (n == len(data)) ||
+			!found && !errors.Is(c.Err(), ros.ErrMalformed) {
 			t.Errorf("%d bytes: %t, %v", n, found, c.Err())
 		}
 		c.Close()
@@ -149,11 +151,13 @@ func TestLimits(t *testing.T) {
 	}
 	c.Close()
 	m := &schema.Message{Name: "p/T", Fields: []schema.Field{{Name: "v", Type: schema.Type{Kind: schema.LongDouble}}}}
-	if _, err := message.ROS(m, serial.CDR); err == nil || !strings.Contains(err.Error(), "field v of p/T: a long double") {
+	if _, err := message.ROS(m, serial.CDR); err == nil || !strings.Contains(err.Error(),
+		"field v of p/T: a long double") {
 		t.Error(err)
 	}
 	for range 200 {
-		m = &schema.Message{Name: "p/T", Fields: []schema.Field{{Name: "v", Type: schema.Type{Kind: schema.Struct, Message: m}}}}
+		m = &schema.Message{Name: "p/T",
+			Fields: []schema.Field{{Name: "v", Type: schema.Type{Kind: schema.Struct, Message: m}}}}
 	}
 	if _, err := message.ROS(m, serial.CDR); err == nil {
 		t.Error("a type nested 200 deep")
@@ -167,10 +171,11 @@ func TestStrays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for data, want := range map[string][2]string{
-		"":            {"", ""},
-		"f87f01":      {"field 2047, which apollo.drivers.gnss.Imu does not have", ""},
-		"0801 f87f01": {"field 2047, which apollo.drivers.gnss.Imu does not have", "apollo.drivers.gnss.Imu.header has wire type 0, and the descriptor says 2"},
-		"0a02 0801":   {"", "apollo.common.Header.timestamp_sec has wire type 0, and the descriptor says 1"},
+		"":       {"", ""},
+		"f87f01": {"field 2047, which apollo.drivers.gnss.Imu does not have", ""},
+		"0801 f87f01": {"field 2047, which apollo.drivers.gnss.Imu does not have",
+			"apollo.drivers.gnss.Imu.header has wire type 0, and the descriptor says 2"},
+		"0a02 0801": {"", "apollo.common.Header.timestamp_sec has wire type 0, and the descriptor says 1"},
 	} {
 		c := message.Open(typ, unhex(t, data))
 		c.Fields(typ, c.Check)
@@ -184,7 +189,8 @@ func TestStrays(t *testing.T) {
 // TestInPlace: values of types that only IDL has are found in the message itself, up to the first that a plain
 // message does not have.
 func TestInPlace(t *testing.T) {
-	m, err := rosidl.Parse("p/msg/T", []byte("module p { module msg { struct H { long a; }; @appendable struct T { H h; @optional long b; long c; }; }; };"))
+	m, err := rosidl.Parse("p/msg/T", []byte("module p { module msg { struct H { long a; }; @appendable struct T { H h; "+
+		"@optional long b; long c; }; }; };"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,8 @@ func cutIndex(word string) (name string, index int, err error) {
 	if n, e := strconv.ParseUint(digits, 10, 31); ok && e == nil {
 		return name, int(n), nil
 	}
-	return "", 0, fmt.Errorf("%q is not an index; write a number from 0 on, as in points[3], or no index for all elements", "["+number)
+	return "", 0, fmt.Errorf("%q is not an index; write a number from 0 on, as in points[3], or no index for all elements",
+		"["+number)
 }
 
 // Path resolves a path to one value for Seek: within it a list has an index. An error is a *PathError.
@@ -94,7 +95,8 @@ func (t *Type) Path(path string) (*Path, error) {
 	}
 	for _, s := range steps[:len(steps)-1] {
 		if s.Field.List && s.Index < 0 {
-			return nil, &PathError{Path: path, What: fmt.Sprintf("%s has no fields, but its elements have: write %s[0]", s.Field.Name, s.Field.Name)}
+			return nil, &PathError{Path: path, What: fmt.Sprintf("%s has no fields, but its elements have: write %s[0]",
+				s.Field.Name, s.Field.Name)}
 		}
 	}
 	return &Path{steps[len(steps)-1].Field, steps}, nil

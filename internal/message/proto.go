@@ -36,7 +36,8 @@ func (c *protoCompiler) structure(md protoreflect.MessageDescriptor) (*Type, err
 	if c.fields+n+len(c.made) > maxFields || n > maxFields/10 {
 		return nil, errTooLarge
 	}
-	t := &Type{Name: string(md.FullName()), Fields: make([]Field, n), First: c.fields, Entry: md.IsMapEntry(), wire: pb.TypeOf(md)}
+	t := &Type{Name: string(md.FullName()), Fields: make([]Field, n), First: c.fields, Entry: md.IsMapEntry(),
+		wire: pb.TypeOf(md)}
 	c.made[md] = t // before its fields: a type may be within itself
 	c.fields += n
 	for i := range t.Fields {

@@ -72,7 +72,8 @@ func runOf(fields []Field) (all run) {
 		if f.Fixed >= 0 {
 			one.count = min(one.count*f.Fixed, 1<<24)
 		}
-		if f.List && f.Fixed < 0 || one.size == 0 || one.count == 0 || one.count == 1<<24 || all.count > 1<<24 || i > 0 && one.size != all.size {
+		if f.List && f.Fixed < 0 || one.size == 0 || one.count == 0 || one.count == 1<<24 || all.count > 1<<24 ||
+			i > 0 && one.size != all.size {
 			return run{}
 		}
 		all = run{all.count + one.count, one.size}
@@ -241,7 +242,8 @@ func subOf(t *schema.Type) *schema.Message {
 // fieldOf returns a field without its type.
 func fieldOf(f *schema.Field, cdr bool) Field {
 	t := f.Type
-	d := Field{Name: f.Name, Kind: kindOf(t.Kind, cdr), Size: t.Kind.Size(), Clock: t.TimeKind(), List: t.Array != schema.Single,
+	d := Field{Name: f.Name, Kind: kindOf(t.Kind, cdr), Size: t.Kind.Size(), Clock: t.TimeKind(),
+		List:  t.Array != schema.Single,
 		Fixed: -1, TextBound: t.StringBound, Wide: t.Kind == schema.WString, Lone: isLone(f), ROS: t.Kind}
 	switch t.Array {
 	case schema.Fixed:
@@ -292,7 +294,8 @@ func isLone(f *schema.Field) bool {
 	if f.Member == nil || f.Type.Array != schema.Bounded || f.Type.Len != 1 {
 		return false
 	}
-	return f.Member.Type.Array == schema.Single || f.Type.Kind == schema.Struct && f.Type.Message.Extensibility == schema.Bare
+	return f.Member.Type.Array == schema.Single || f.Type.Kind == schema.Struct &&
+		f.Type.Message.Extensibility == schema.Bare
 }
 
 // isOdd reports whether CDR has a field otherwise than the plain message.

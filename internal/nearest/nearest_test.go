@@ -7,7 +7,8 @@ import (
 
 func TestWord(t *testing.T) {
 	words := []string{"convert", "info", "topics", "schema"}
-	for in, want := range map[string]string{"inof": "info", "topic": "topics", "convrt": "convert", "zzzzzz": "", strings.Repeat("x", 1000): ""} {
+	for in, want := range map[string]string{"inof": "info", "topic": "topics", "convrt": "convert", "zzzzzz": "",
+		strings.Repeat("x", 1000): ""} {
 		if got := Word(in, words); got != want {
 			t.Errorf("%s: %q, want %q", in, got, want)
 		}

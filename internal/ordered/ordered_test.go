@@ -42,7 +42,8 @@ func TestOrder(t *testing.T) {
 			},
 		}.Run(context.Background())
 		if err != nil || len(got) != 200 || !slices.IsSorted(got) || most.Load() > 30 {
-			t.Errorf("%d workers: %d jobs, sorted %v, %d bytes at once, %v", workers, len(got), slices.IsSorted(got), most.Load(), err)
+			t.Errorf("%d workers: %d jobs, sorted %v, %d bytes at once, %v", workers, len(got), slices.IsSorted(got),
+				most.Load(), err)
 		}
 	}
 }

@@ -18,7 +18,8 @@ func Check(ctx context.Context, to, from string) error {
 		return nil
 	}
 	if k := nearness(ctx, to, false); k > nearness(ctx, from, true) {
-		return fmt.Errorf("%.200s, which is %s: %w", to, [...]string{"", "in the private network", "this machine", "an address of the link"}[k], storage.ErrUnsupported)
+		return fmt.Errorf("%.200s, which is %s: %w", to, [...]string{"", "in the private network", "this machine",
+			"an address of the link"}[k], storage.ErrUnsupported)
 	}
 	return nil
 }
@@ -37,7 +38,8 @@ func nearness(ctx context.Context, host string, own bool) (most int) {
 			most = max(most, 3)
 		case ip.IsLoopback() || ip.IsUnspecified() || own && isOwn(ip):
 			most = max(most, 2)
-		case ip.IsPrivate() || carrier.Contains(ip) || ip.IsLinkLocalUnicast(): // of IPv6, which names of a private network have, too
+		// of IPv6, which names of a private network have, too
+		case ip.IsPrivate() || carrier.Contains(ip) || ip.IsLinkLocalUnicast():
 			most = max(most, 1)
 		}
 	}

@@ -44,7 +44,8 @@ func awsConfig(l *link) (*aws, error) {
 		host:      "s3.amazonaws.com", secure: true,
 		region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), profile["region"]),
 	}
-	if endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), profile["endpoint_url"]); endpoint != "" {
+	if endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"),
+		profile["endpoint_url"]); endpoint != "" {
 		u, err := url.Parse(endpoint)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return nil, errEndpoint
@@ -54,7 +55,8 @@ func awsConfig(l *link) (*aws, error) {
 	}
 	providers := []credentials.Provider{&credentials.EnvAWS{}}
 	var assumed credentials.Provider
-	if v, err := providers[0].RetrieveWithCredContext(nil); err != nil || v.AccessKeyID == "" { // keys of the environment count before profiles
+	// keys of the environment count before profiles
+	if v, err := providers[0].RetrieveWithCredContext(nil); err != nil || v.AccessKeyID == "" {
 		if assumed, err = profileRole(profile, conf.region, 0); err != nil {
 			return nil, err
 		}

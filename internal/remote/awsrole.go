@@ -30,11 +30,13 @@ func awsRole() (role *credentials.IAM, named bool) {
 		return &credentials.IAM{Client: &http.Client{Timeout: roleTimeout}, Endpoint: os.Getenv("AWS_ENDPOINT_URL_STS")}, true
 	case variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"):
 		return &credentials.IAM{Client: &http.Client{Timeout: roleTimeout}}, true
-	case os.Getenv("AWS_EC2_METADATA_DISABLED") == "true" || machine == "" && variable("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"):
+	case os.Getenv("AWS_EC2_METADATA_DISABLED") == "true" || machine == "" && variable("AWS_ENDPOINT_URL",
+		"AWS_ENDPOINT_URL_S3"):
 		return nil, false
 	}
 	dial := &net.Dialer{Timeout: time.Second}
-	return &credentials.IAM{Client: &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DialContext: dial.DialContext}}, Endpoint: machine}, false
+	return &credentials.IAM{Client: &http.Client{Timeout: 2 * time.Second,
+		Transport: &http.Transport{DialContext: dial.DialContext}}, Endpoint: machine}, false
 }
 
 // longestChain is how many profiles may name each other as source_profile.
@@ -48,9 +50,11 @@ func profileRole(profile map[string]string, region string, depth int) (credentia
 	case arn == "" || os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "": // which counts before profiles
 		return nil, nil
 	case profile["mfa_serial"] != "":
-		return nil, fmt.Errorf("the role %s of the profile needs a code of a device (mfa_serial), which is not asked for: set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN to what aws sts assume-role returns", arn)
+		return nil, fmt.Errorf("the role %s of the profile needs a code of a device (mfa_serial), which is not asked for: "+
+			"set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN to what aws sts assume-role returns", arn)
 	case depth >= longestChain:
-		return nil, fmt.Errorf("the role %s of the profile: more than %d profiles name each other as source_profile", arn, longestChain)
+		return nil, fmt.Errorf("the role %s of the profile: more than %d profiles name each other as source_profile", arn,
+			longestChain)
 	}
 	client := &http.Client{Timeout: roleTimeout}
 	if file := profile["web_identity_token_file"]; file != "" {
@@ -66,7 +70,8 @@ func profileRole(profile map[string]string, region string, depth int) (credentia
 	role := &assumedRole{source: credentials.NewChainCredentials(sources)}
 	role.Client, role.STSEndpoint = client, cmp.Or(os.Getenv("AWS_ENDPOINT_URL_STS"), stsEndpoint(region))
 	role.Options = credentials.STSAssumeRoleOptions{
-		RoleARN: arn, RoleSessionName: session, ExternalID: profile["external_id"], DurationSeconds: seconds, Location: cmp.Or(region, "us-east-1"),
+		RoleARN: arn, RoleSessionName: session, ExternalID: profile["external_id"], DurationSeconds: seconds,
+		Location: cmp.Or(region, "us-east-1"),
 	}
 	return role, nil
 }
@@ -97,7 +102,8 @@ func roleSources(profile map[string]string, region string, depth int) ([]credent
 		}
 		fallthrough
 	default:
-		return nil, fmt.Errorf("the role %s of the profile has no source of credentials here: set source_profile", profile["role_arn"])
+		return nil, fmt.Errorf("the role %s of the profile has no source of credentials here: set source_profile",
+			profile["role_arn"])
 	}
 }
 

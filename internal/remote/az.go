@@ -37,7 +37,8 @@ type azContainer struct {
 
 // azOptions make the library ask through the link: it makes no further attempts of its own.
 func azOptions(l *link) policy.ClientOptions {
-	return policy.ClientOptions{Transport: l.client, Retry: policy.RetryOptions{MaxRetries: -1}, Telemetry: policy.TelemetryOptions{ApplicationID: "bagconv"}}
+	return policy.ClientOptions{Transport: l.client, Retry: policy.RetryOptions{MaxRetries: -1},
+		Telemetry: policy.TelemetryOptions{ApplicationID: "bagconv"}}
 }
 
 // newAZContainer returns the container of that name, of the account and with the credentials that
@@ -51,7 +52,8 @@ func newAZContainer(l *link, name string) (store, error) {
 	switch connection, token := os.Getenv("AZURE_STORAGE_CONNECTION_STRING"), os.Getenv("AZURE_STORAGE_SAS_TOKEN"); {
 	case connection != "":
 		if client, err = container.NewClientFromConnectionString(connection, name, options); err != nil {
-			err = errors.New("AZURE_STORAGE_CONNECTION_STRING is not a connection string of Azure") // the library's error may show the key
+			// the library's error may show the key
+			err = errors.New("AZURE_STORAGE_CONNECTION_STRING is not a connection string of Azure")
 		}
 	case account == "":
 		err = errors.New("set AZURE_STORAGE_ACCOUNT, or AZURE_STORAGE_CONNECTION_STRING; see docs/remote.md")
@@ -138,7 +140,8 @@ func (c *azContainer) head(ctx context.Context, key string) (o object, _ []byte,
 			return o, nil, &statusError{code: http.StatusNotFound, text: "it is a folder"}
 		}
 	}
-	return object{size: value(p.ContentLength), etag: string(value(p.ETag)), modified: value(p.LastModified), mark: azMark(p.Metadata, p.ContentMD5)}, nil, nil
+	return object{size: value(p.ContentLength), etag: string(value(p.ETag)), modified: value(p.LastModified),
+		mark: azMark(p.Metadata, p.ContentMD5)}, nil, nil
 }
 
 func (c *azContainer) get(ctx context.Context, key string, o *object, off, n int64) (io.ReadCloser, error) {
@@ -149,7 +152,8 @@ func (c *azContainer) get(ctx context.Context, key string, o *object, off, n int
 	})
 	var s *statusError
 	switch err = c.refused(err); {
-	case errors.As(err, &s) && (s.code == http.StatusPreconditionFailed || s.code == http.StatusRequestedRangeNotSatisfiable || s.code == http.StatusNotFound):
+	case errors.As(err, &s) && (s.code == http.StatusPreconditionFailed ||
+		s.code == http.StatusRequestedRangeNotSatisfiable || s.code == http.StatusNotFound):
 		return nil, errChanged
 	case err != nil:
 		return nil, err
@@ -180,7 +184,8 @@ func (c *azContainer) list(ctx context.Context, dir string, few bool) (entries [
 		for _, i := range page.Segment.BlobItems {
 			name, p := strings.TrimPrefix(value(i.Name), dir), i.Properties
 			if name != "" && !folders[name] { // some accounts have an object for each folder
-				entries = append(entries, entry{name: name, object: object{size: value(p.ContentLength), etag: string(value(p.ETag)), modified: value(p.LastModified)}})
+				entries = append(entries, entry{name: name, object: object{size: value(p.ContentLength),
+					etag: string(value(p.ETag)), modified: value(p.LastModified)}})
 			}
 		}
 	}
@@ -217,7 +222,8 @@ func (c *azContainer) begin(context.Context, string) (string, error) {
 func (c *azContainer) part(ctx context.Context, key, id string, number int, data []byte) (string, error) {
 	body, sum := azBody(data)
 	tag := c.tag(id, number, nil)
-	_, err := c.client.NewBlockBlobClient(key).StageBlock(ctx, tag, body, &blockblob.StageBlockOptions{TransactionalValidation: sum})
+	_, err := c.client.NewBlockBlobClient(key).StageBlock(ctx, tag, body,
+		&blockblob.StageBlockOptions{TransactionalValidation: sum})
 	return tag, c.refused(err)
 }
 

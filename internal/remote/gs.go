@@ -133,7 +133,8 @@ func (b *gsBucket) do(ctx context.Context, r *gsRequest) (*http.Response, error)
 func tokenError(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && refused.Response != nil {
-		return &statusError{code: refused.Response.StatusCode, text: "no access token from the credentials that were found: " + cmp.Or(refused.ErrorCode, "no reason given")}
+		return &statusError{code: refused.Response.StatusCode,
+			text: "no access token from the credentials that were found: " + cmp.Or(refused.ErrorCode, "no reason given")}
 	}
 	return fmt.Errorf("no access token from the credentials that were found: %w", plain(err))
 }
@@ -191,7 +192,8 @@ func (b *gsBucket) head(ctx context.Context, key string) (object, []byte, error)
 
 // headers is head by the headers of an answer, which arrive although its text is cut.
 func (b *gsBucket) headers(ctx context.Context, key string) (o object, _ []byte, err error) {
-	resp, err := b.do(ctx, &gsRequest{method: "GET", path: b.object(key), query: url.Values{"alt": {"media"}}, header: map[string]string{"Range": "bytes=0-0", "Accept-Encoding": "gzip"}})
+	resp, err := b.do(ctx, &gsRequest{method: "GET", path: b.object(key), query: url.Values{"alt": {"media"}},
+		header: map[string]string{"Range": "bytes=0-0", "Accept-Encoding": "gzip"}})
 	if err != nil {
 		return o, nil, err
 	}
@@ -216,11 +218,13 @@ func (b *gsBucket) headers(ctx context.Context, key string) (o object, _ []byte,
 func (b *gsBucket) get(ctx context.Context, key string, o *object, off, n int64) (io.ReadCloser, error) {
 	resp, err := b.do(ctx, &gsRequest{
 		method: "GET", path: b.object(key), query: url.Values{"alt": {"media"}, "generation": {o.etag}},
-		header: map[string]string{"Range": fmt.Sprintf("bytes=%d-%d", off, off+n-1), "Accept-Encoding": "gzip"}, // stored bytes, not unpacked ones
+		// stored bytes, not unpacked ones
+		header: map[string]string{"Range": fmt.Sprintf("bytes=%d-%d", off, off+n-1), "Accept-Encoding": "gzip"},
 	})
 	var s *statusError
 	switch {
-	case errors.As(err, &s) && (s.code == http.StatusNotFound || s.code == http.StatusPreconditionFailed || s.code == http.StatusRequestedRangeNotSatisfiable):
+	case errors.As(err, &s) && (s.code == http.StatusNotFound || s.code == http.StatusPreconditionFailed ||
+		s.code == http.StatusRequestedRangeNotSatisfiable):
 		return nil, errChanged
 	case err != nil:
 		return nil, err
@@ -236,21 +240,24 @@ func (b *gsBucket) get(ctx context.Context, key string, o *object, off, n int64)
 
 // pages lists the objects with a prefix, and with a delimiter the folders among them; with few, some of
 // them.
-func (b *gsBucket) pages(ctx context.Context, prefix, delimiter string, few bool, object func(*gsObject), folder func(string)) error {
+func (b *gsBucket) pages(ctx context.Context, prefix, delimiter string, few bool, object func(*gsObject),
+	folder func(string)) error {
 	for token := ""; ; {
 		var page struct {
 			Items    []*gsObject `json:"items"`
 			Prefixes []string    `json:"prefixes"`
 			Next     string      `json:"nextPageToken"`
 		}
-		q := url.Values{"prefix": {prefix}, "delimiter": {delimiter}, "maxResults": {"1000"}, "fields": {"items(" + gsFields + "),prefixes,nextPageToken"}}
+		q := url.Values{"prefix": {prefix}, "delimiter": {delimiter}, "maxResults": {"1000"},
+			"fields": {"items(" + gsFields + "),prefixes,nextPageToken"}}
 		if few {
 			q.Set("maxResults", "2") // one may be the mark of the folder
 		}
 		if token != "" {
 			q.Set("pageToken", token)
 		}
-		if err := b.ask(ctx, &gsRequest{method: "GET", path: "/storage/v1/b/" + url.PathEscape(b.name) + "/o", query: q}, &page); err != nil {
+		if err := b.ask(ctx, &gsRequest{method: "GET", path: "/storage/v1/b/" + url.PathEscape(b.name) + "/o", query: q},
+			&page); err != nil {
 			return err
 		}
 		for _, o := range page.Items {

@@ -46,11 +46,13 @@ func castagnoli(data []byte) []byte {
 func (b *gsBucket) put(ctx context.Context, key string, data []byte, only bool) error {
 	const boundary = "bagconv-7bd1cf6a1e5f4f3f9d0c"
 	sum := castagnoli(data)
-	about, err := json.Marshal(map[string]string{"name": key, "contentType": "application/octet-stream", "crc32c": base64.StdEncoding.EncodeToString(sum)})
+	about, err := json.Marshal(map[string]string{"name": key, "contentType": "application/octet-stream",
+		"crc32c": base64.StdEncoding.EncodeToString(sum)})
 	if err != nil {
 		return err
 	}
-	front := "--" + boundary + "\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n" + string(about) + "\r\n--" + boundary + "\r\nContent-Type: application/octet-stream\r\n\r\n"
+	front := "--" + boundary + "\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n" + string(about) + "\r\n--" +
+		boundary + "\r\nContent-Type: application/octet-stream\r\n\r\n"
 	end := "\r\n--" + boundary + "--\r\n"
 	q := gsOnly(only)
 	q.Set("uploadType", "multipart")
@@ -80,7 +82,8 @@ func (b *gsBucket) part(ctx context.Context, _, id string, number int, data []by
 }
 
 // copyPart copies the whole object in one step.
-func (b *gsBucket) copyPart(ctx context.Context, _, id string, number int, from string, o *object, _, _ int64) (string, error) {
+func (b *gsBucket) copyPart(ctx context.Context, _, id string, number int, from string, o *object, _, _ int64) (string,
+	error) {
 	_, err := b.compose(ctx, gsPart(id, number), []gsSource{{Name: from, Generation: o.etag}}, false)
 	return o.mark, done(err)
 }
@@ -103,13 +106,15 @@ type gsSource struct {
 
 // compose puts objects together, 32 at most.
 func (b *gsBucket) compose(ctx context.Context, key string, sources []gsSource, only bool) (o gsObject, err error) {
-	text, err := json.Marshal(map[string]any{"sourceObjects": sources, "destination": map[string]string{"contentType": "application/octet-stream"}})
+	text, err := json.Marshal(map[string]any{"sourceObjects": sources,
+		"destination": map[string]string{"contentType": "application/octet-stream"}})
 	if err != nil {
 		return o, err
 	}
 	err = b.ask(ctx, &gsRequest{
-		method: "POST", path: b.object(key) + "/compose", query: gsOnly(only), header: map[string]string{"Content-Type": "application/json"},
-		body: []io.Reader{bytes.NewReader(text)}, length: int64(len(text)),
+		method: "POST", path: b.object(key) + "/compose", query: gsOnly(only),
+		header: map[string]string{"Content-Type": "application/json"},
+		body:   []io.Reader{bytes.NewReader(text)}, length: int64(len(text)),
 	}, &o)
 	return o, err
 }

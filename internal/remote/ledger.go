@@ -92,7 +92,8 @@ func (l *ledger) create() error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%016x.json", rand.Uint64())), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%016x.json", rand.Uint64())), os.O_RDWR|os.O_CREATE|os.O_EXCL,
+		0o600)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,8 @@ func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
 	w := &meteredBody{link: m.link, counts: counts, clock: clock, cancel: cancel}
 	req = req.Clone(ctx)
 	if req.Body != nil && req.Body != http.NoBody {
-		req.Body = &meteredBody{link: m.link, counts: counts, clock: clock, cancel: func(error) {}, body: req.Body, sent: true}
+		req.Body = &meteredBody{link: m.link, counts: counts, clock: clock, cancel: func(error) {}, body: req.Body,
+			sent: true}
 	}
 	resp, err := m.base.RoundTrip(req)
 	if req.Method != http.MethodGet && req.Method != http.MethodHead {
@@ -272,7 +273,8 @@ func plain(err error) error {
 	}
 	var c *tls.CertificateVerificationError
 	if errors.As(err, &c) {
-		return fmt.Errorf("%w; if you trust the server, set SSL_CERT_FILE, or for S3 AWS_CA_BUNDLE, to a file with the certificate of its authority", err)
+		return fmt.Errorf("%w; if you trust the server, set SSL_CERT_FILE, or for S3 AWS_CA_BUNDLE, to a file with the "+
+			"certificate of its authority", err)
 	}
 	return err
 }

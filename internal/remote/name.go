@@ -96,7 +96,8 @@ func Name(word string) (string, error) {
 	web := scheme == "http" || scheme == "https"
 	host, path, _ := strings.Cut(rest, "/")
 	if !web && strings.Contains(host, "@") {
-		return "", fmt.Errorf("a %s URL has no place for a password: use the variables of the environment, or a profile: %w", scheme, errName)
+		return "", fmt.Errorf("a %s URL has no place for a password: use the variables of the environment, or a profile: %w",
+			scheme, errName)
 	}
 	mark := ""
 	if web && marked.MatchString(path) {
@@ -122,7 +123,8 @@ func Name(word string) (string, error) {
 	}
 	for _, part := range strings.Split(strings.TrimSuffix(path, "/"), "/") {
 		if part == "." || part == ".." || part == "" && path != "" && path != "/" {
-			return "", fmt.Errorf("%s://%s/%s: a part of it is empty or consists of dots, which no path can have: %w", scheme, host, path, errName)
+			return "", fmt.Errorf("%s://%s/%s: a part of it is empty or consists of dots, which no path can have: %w", scheme,
+				host, path, errName)
 		}
 	}
 	return scheme + "://" + host + "/" + mark + path, nil

@@ -27,7 +27,8 @@ func TestName(t *testing.T) {
 			t.Errorf("%s is shown as %s", c.word, got)
 		}
 	}
-	for _, word := range []string{"s3://b/a//b", "s3://b/../x", "s3://b/a/./b", "s3:///x", "https:///x", "https://h/a/../b", "s3://KEY:SECRET@b/x", "https://h/%zz?x=SECRET", "https://h//x"} {
+	for _, word := range []string{"s3://b/a//b", "s3://b/../x", "s3://b/a/./b", "s3:///x", "https:///x",
+		"https://h/a/../b", "s3://KEY:SECRET@b/x", "https://h/%zz?x=SECRET", "https://h//x"} {
 		if name, err := Name(word); err == nil || strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%s: %s, %v", word, name, err)
 		}
@@ -76,7 +77,8 @@ func TestSecrets(t *testing.T) {
 // TestLocalURLs: file: URLs are files of this machine, and the case of a scheme does not matter.
 func TestLocalURLs(t *testing.T) {
 	for word, want := range map[string]string{
-		"file:///x.bag": "/x.bag", "FILE://localhost/a%20b.bag": "/a b.bag", "S3://b/k": "s3://b/k", "file:x": "file:x", "X://y": "X://y",
+		"file:///x.bag": "/x.bag", "FILE://localhost/a%20b.bag": "/a b.bag", "S3://b/k": "s3://b/k", "file:x": "file:x",
+		"X://y": "X://y",
 	} {
 		if got, err := Name(word); err != nil || filepath.Clean(got) != filepath.Clean(filepath.FromSlash(want)) {
 			t.Errorf("%s: %s, %v", word, got, err)

@@ -15,7 +15,8 @@ import (
 func TestNoClouds(t *testing.T) {
 	r := New(context.Background(), &Settings{})
 	for _, name := range []string{"gs://bucket/x.bag", "az://container/x.bag"} {
-		if _, err := r.Open(name); !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "bagconv-clouds") {
+		if _, err := r.Open(name); !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(),
+			"bagconv-clouds") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := r.Mkdir(name, 0o777); !errors.Is(err, storage.ErrUnsupported) {

@@ -74,7 +74,8 @@ func (r *FS) replaced(dir string, names []string, drafts []*draft) (stale []stri
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		root := filepath.Join(dir, name)
-		if st, err := r.Stat(root); errors.Is(err, fs.ErrNotExist) || err == nil && !st.IsDir() && slices.ContainsFunc(drafts, func(d *draft) bool { return iox.FinalPath(d.name) == root }) {
+		if st, err := r.Stat(root); errors.Is(err, fs.ErrNotExist) || err == nil && !st.IsDir() && slices.ContainsFunc(drafts,
+			func(d *draft) bool { return iox.FinalPath(d.name) == root }) {
 			continue
 		} else if err != nil {
 			return nil, err
@@ -167,7 +168,8 @@ func (r *FS) withdraw(d *draft) error {
 func (r *FS) move(d *draft, only, several bool) error {
 	to := r.newDraft(d.sink, d.name, d.final())
 	to.size = d.staged.size
-	if _, copies := d.sink.(copier); to.size == 0 || !copies && to.size <= partSize { // no part can be empty, and one request is less than three
+	// no part can be empty, and one request is less than three
+	if _, copies := d.sink.(copier); to.size == 0 || !copies && to.size <= partSize {
 		data, err := r.readStaged(d, 0, to.size)
 		if err == nil {
 			to.parts[0] = &part{data: data}

@@ -48,7 +48,9 @@ type shelf struct {
 // New returns a file system whose requests end with ctx. The settings may change until the first
 // name is asked for.
 func New(ctx context.Context, s *Settings) *FS {
-	r := &FS{&shelf{link: newLink(ctx, s), sending: make(chan struct{}, sending), stores: map[string]store{}, caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}, sightings: map[any]sighting{}}, iox.WithMeter(ctx, s.Meter)}
+	r := &FS{&shelf{link: newLink(ctx, s), sending: make(chan struct{}, sending), stores: map[string]store{},
+		caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}, sightings: map[any]sighting{}},
+		iox.WithMeter(ctx, s.Meter)}
 	r.scratch.link, r.scratch.note = r.link, r.note
 	return r
 }
@@ -304,10 +306,12 @@ func (r *FS) ReadDir(s string) ([]os.DirEntry, error) {
 	list := make([]os.DirEntry, 0, len(entries))
 	for _, e := range entries {
 		if e.name == "" || e.name == "." || e.name == ".." {
-			r.note(Show(s) + ": keys that begin with " + dir + e.name + "/ or are " + dir + e.name + " are left out, because a path has no empty parts and none of dots")
+			r.note(Show(s) + ": keys that begin with " + dir + e.name + "/ or are " + dir + e.name +
+				" are left out, because a path has no empty parts and none of dots")
 			continue
 		}
-		list = append(list, fs.FileInfoToDirEntry(&info{where: n.file(dir + e.name), base: e.name, dir: e.dir, object: e.object}))
+		list = append(list, fs.FileInfoToDirEntry(&info{where: n.file(dir + e.name), base: e.name, dir: e.dir,
+			object: e.object}))
 	}
 	return list, nil
 }

@@ -38,10 +38,15 @@ func (h *roleHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(asJSON)
 	case path == "/container" && r.Header.Get("Authorization") == "pass":
 		answer(asJSON)
-	case r.Method == "POST" && r.FormValue("Action") == "AssumeRoleWithWebIdentity" && r.FormValue("WebIdentityToken") == "identity" && r.FormValue("RoleArn") == "arn:aws:iam::1:role/x":
-		answer("<AssumeRoleWithWebIdentityResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>%s</AccessKeyId><SecretAccessKey>secret</SecretAccessKey><SessionToken>sesame</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>")
-	case r.Method == "POST" && r.FormValue("Action") == "AssumeRole" && r.FormValue("RoleArn") == "arn:aws:iam::1:role/y" && r.FormValue("ExternalId") == "us" && strings.Contains(r.Header.Get("Authorization"), "Credential=own/"):
-		answer("<AssumeRoleResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><AssumeRoleResult><Credentials><AccessKeyId>%s</AccessKeyId><SecretAccessKey>secret</SecretAccessKey><SessionToken>sesame</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>")
+	case r.Method == "POST" && r.FormValue("Action") == "AssumeRoleWithWebIdentity" &&
+		r.FormValue("WebIdentityToken") == "identity" && r.FormValue("RoleArn") == "arn:aws:iam::1:role/x":
+		answer("<AssumeRoleWithWebIdentityResponse " +
+			"xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>%s</AccessKeyId><SecretAccessKey>secret</SecretAccessKey><SessionToken>sesame</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>")
+	case r.Method == "POST" && r.FormValue("Action") == "AssumeRole" &&
+		r.FormValue("RoleArn") == "arn:aws:iam::1:role/y" && r.FormValue("ExternalId") == "us" &&
+		strings.Contains(r.Header.Get("Authorization"), "Credential=own/"):
+		answer("<AssumeRoleResponse " +
+			"xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><AssumeRoleResult><Credentials><AccessKeyId>%s</AccessKeyId><SecretAccessKey>secret</SecretAccessKey><SessionToken>sesame</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>")
 	default:
 		h.t.Errorf("%s %s", r.Method, r.URL)
 		w.WriteHeader(http.StatusNotFound)
@@ -58,17 +63,22 @@ func TestRoles(t *testing.T) {
 			return map[string]string{"AWS_EC2_METADATA_SERVICE_ENDPOINT": host}
 		}},
 		{"container", func(host, _ string) map[string]string {
-			return map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": host + "/container", "AWS_CONTAINER_AUTHORIZATION_TOKEN": "pass"}
+			return map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": host + "/container",
+				"AWS_CONTAINER_AUTHORIZATION_TOKEN": "pass"}
 		}},
 		{"web identity", func(host, file string) map[string]string {
-			return map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": file, "AWS_ROLE_ARN": "arn:aws:iam::1:role/x", "AWS_ENDPOINT_URL_STS": host}
+			return map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": file, "AWS_ROLE_ARN": "arn:aws:iam::1:role/x",
+				"AWS_ENDPOINT_URL_STS": host}
 		}},
 		{"web identity of a profile", func(host, file string) map[string]string {
-			return map[string]string{"AWS_CONFIG_FILE": configFile(t, "[default]\nrole_arn = arn:aws:iam::1:role/x\nweb_identity_token_file = "+file), "AWS_ENDPOINT_URL_STS": host}
+			return map[string]string{"AWS_CONFIG_FILE": configFile(t,
+				"[default]\nrole_arn = arn:aws:iam::1:role/x\nweb_identity_token_file = "+file), "AWS_ENDPOINT_URL_STS": host}
 		}},
 		{"profile", func(host, _ string) map[string]string {
-			const text = "[profile drives]\nrole_arn = arn:aws:iam::1:role/y\nsource_profile = keys\nexternal_id = us\n[profile keys]\naws_access_key_id = own\naws_secret_access_key = hidden\n"
-			return map[string]string{"AWS_CONFIG_FILE": configFile(t, text), "AWS_PROFILE": "drives", "AWS_ENDPOINT_URL_STS": host}
+			const text = "[profile drives]\nrole_arn = arn:aws:iam::1:role/y\nsource_profile = keys\nexternal_id = " +
+				"us\n[profile keys]\naws_access_key_id = own\naws_secret_access_key = hidden\n"
+			return map[string]string{"AWS_CONFIG_FILE": configFile(t, text), "AWS_PROFILE": "drives",
+				"AWS_ENDPOINT_URL_STS": host}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -84,10 +94,12 @@ func TestRoles(t *testing.T) {
 				t.Setenv(k, v)
 			}
 			s.Token = "sesame"
-			s.Fault = func(http.ResponseWriter, *http.Request) bool { s.Key = host.key(); return false } // only the last one is good
+			// only the last one is good
+			s.Fault = func(http.ResponseWriter, *http.Request) bool { s.Key = host.key(); return false }
 			f := open(t, r, inBucket+"x.bag")
 			first := host.next.Load()
-			for until := time.Now().Add(time.Minute); host.next.Load() == first && time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+			for until := time.Now().Add(time.Minute); host.next.Load() == first &&
+				time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
 				if _, err := r.Stat(inBucket + "x.bag"); err != nil {
 					t.Fatal(err)
 				}
@@ -146,7 +158,8 @@ func TestRoleRefused(t *testing.T) {
 
 // noCredentials takes away the credentials of the environment and of this machine's user.
 func noCredentials(t *testing.T) {
-	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"} {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY",
+		"AWS_SESSION_TOKEN", "AWS_PROFILE"} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("HOME", t.TempDir())
@@ -164,10 +177,13 @@ func TestProfiles(t *testing.T) {
 		}
 		return path
 	}
-	program := write("give", "#!/bin/sh\necho '{\"Version\":1,\"AccessKeyId\":\"of-program\",\"SecretAccessKey\":\"secret\",\"SessionToken\":\"sesame\"}'\n", 0o700)
-	credentials := write("credentials", "[default]\naws_access_key_id = of-default\naws_secret_access_key = secret\naws_session_token = sesame\n"+
-		"[lab]\naws_access_key_id = of-lab\naws_secret_access_key = secret\naws_session_token = sesame\n"+
-		"[program]\ncredential_process = "+program+" --now\n", 0o600)
+	program := write("give", "#!/bin/sh\necho "+
+		"'{\"Version\":1,\"AccessKeyId\":\"of-program\",\"SecretAccessKey\":\"secret\",\"SessionToken\":\"sesame\"}'\n",
+		0o700)
+	credentials := write("credentials",
+		"[default]\naws_access_key_id = of-default\naws_secret_access_key = secret\naws_session_token = sesame\n"+
+			"[lab]\naws_access_key_id = of-lab\naws_secret_access_key = secret\naws_session_token = sesame\n"+
+			"[program]\ncredential_process = "+program+" --now\n", 0o600)
 	s, _ := fakeS3(t, &Settings{})
 	s.Put("x.bag", noise(1000))
 	s.Token = "sesame"
@@ -176,7 +192,8 @@ func TestProfiles(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL", "")
 	config := write("config", "[default]\nendpoint_url = "+endpoint+"\nregion = us-east-1\n"+
 		"[profile lab]\nendpoint_url = "+endpoint+"\nregion = us-east-1\n[profile program]\nendpoint_url = "+endpoint+"\n"+
-		"[profile config]\nendpoint_url = "+endpoint+"\naws_access_key_id = of-config\naws_secret_access_key = secret\naws_session_token = sesame\n", 0o600)
+		"[profile config]\nendpoint_url = "+endpoint+
+		"\naws_access_key_id = of-config\naws_secret_access_key = secret\naws_session_token = sesame\n", 0o600)
 	t.Setenv("AWS_CONFIG_FILE", config)
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", credentials)
 	for _, profile := range []string{"", "lab", "config", "program"} {

@@ -57,7 +57,8 @@ func (b *bucket) refused(err error) error {
 	case !errors.As(err, &r) || r.StatusCode == 0 && r.Code == "":
 		return err
 	case r.StatusCode == 0 || r.StatusCode == 200: // an error in an answer that began well
-		r.StatusCode = map[string]int{"InternalError": 500, "SlowDown": 503, "ServiceUnavailable": 503, "PreconditionFailed": 412, "NoSuchKey": 404, "NoSuchBucket": 404, "NoSuchUpload": 404}[r.Code]
+		r.StatusCode = map[string]int{"InternalError": 500, "SlowDown": 503, "ServiceUnavailable": 503,
+			"PreconditionFailed": 412, "NoSuchKey": 404, "NoSuchBucket": 404, "NoSuchUpload": 404}[r.Code]
 	case r.Code == "RequestTimeout":
 		r.StatusCode = 408
 	}
@@ -110,7 +111,8 @@ func (b *bucket) get(ctx context.Context, key string, o *object, off, n int64) (
 	if err != nil {
 		err = b.refused(err)
 		var s *statusError
-		if errors.As(err, &s) && (s.code == http.StatusPreconditionFailed || s.code == http.StatusRequestedRangeNotSatisfiable || s.code == http.StatusNotFound) {
+		if errors.As(err, &s) && (s.code == http.StatusPreconditionFailed ||
+			s.code == http.StatusRequestedRangeNotSatisfiable || s.code == http.StatusNotFound) {
 			return nil, errChanged
 		}
 		return nil, err
@@ -136,7 +138,8 @@ func (b *bucket) list(ctx context.Context, dir string, few bool) (entries []entr
 		}
 		for _, c := range page.Contents {
 			if c.Key != dir { // which marks a folder
-				entries = append(entries, entry{name: strings.TrimPrefix(c.Key, dir), object: object{size: c.Size, etag: strings.Trim(c.ETag, `"`), modified: c.LastModified}})
+				entries = append(entries, entry{name: strings.TrimPrefix(c.Key, dir),
+					object: object{size: c.Size, etag: strings.Trim(c.ETag, `"`), modified: c.LastModified}})
 			}
 		}
 		if token = page.NextContinuationToken; !page.IsTruncated || token == "" || few || ctx.Err() != nil {
@@ -172,12 +175,15 @@ func (b *bucket) begin(ctx context.Context, key string) (string, error) {
 }
 
 func (b *bucket) part(ctx context.Context, key, id string, number int, data []byte) (string, error) {
-	p, err := b.core.PutObjectPart(ctx, b.name, key, id, number, bytes.NewReader(data), int64(len(data)), minio.PutObjectPartOptions{Md5Base64: digest(data)})
+	p, err := b.core.PutObjectPart(ctx, b.name, key, id, number, bytes.NewReader(data), int64(len(data)),
+		minio.PutObjectPartOptions{Md5Base64: digest(data)})
 	return strings.Trim(p.ETag, `"`), b.refused(err)
 }
 
-func (b *bucket) copyPart(ctx context.Context, key, id string, number int, from string, o *object, off, n int64) (string, error) {
-	p, err := b.core.CopyObjectPart(ctx, b.name, from, b.name, key, id, number, off, n, map[string]string{"x-amz-copy-source-if-match": o.etag})
+func (b *bucket) copyPart(ctx context.Context, key, id string, number int, from string, o *object, off,
+	n int64) (string, error) {
+	p, err := b.core.CopyObjectPart(ctx, b.name, from, b.name, key, id, number, off, n,
+		map[string]string{"x-amz-copy-source-if-match": o.etag})
 	return strings.Trim(p.ETag, `"`), b.refused(err)
 }
 

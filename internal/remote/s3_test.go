@@ -74,13 +74,16 @@ func TestS3Refusals(t *testing.T) {
 		is        error
 		transient bool
 	}{
-		{name: "no credentials", key: "right", env: "none", words: []string{"403", "no credentials were found", "docs/remote.md"}, is: fs.ErrPermission},
+		{name: "no credentials", key: "right", env: "none", words: []string{"403", "no credentials were found",
+			"docs/remote.md"}, is: fs.ErrPermission},
 		{name: "wrong key", key: "right", words: []string{"403", "InvalidAccessKeyId"}, is: fs.ErrPermission},
 		{name: "expired token", key: "bagconv-test", words: []string{"400", "ExpiredToken", "new ones"}},
-		{name: "403", fault: refuse(403, "AccessDenied"), words: []string{"403", "AccessDenied", "A sentence"}, is: fs.ErrPermission},
+		{name: "403", fault: refuse(403, "AccessDenied"), words: []string{"403", "AccessDenied", "A sentence"},
+			is: fs.ErrPermission},
 		{name: "404", words: []string{"404", "NoSuchKey"}, is: fs.ErrNotExist},
 		{name: "500", fault: refuse(500, "InternalError"), words: []string{"500", "after 7 attempts"}, transient: true},
-		{name: "503", fault: refuse(503, "SlowDown"), words: []string{"503", "fewer requests", "after 7 attempts"}, transient: true},
+		{name: "503", fault: refuse(503, "SlowDown"), words: []string{"503", "fewer requests", "after 7 attempts"},
+			transient: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, r := fakeS3(t, &Settings{})
@@ -262,7 +265,8 @@ func TestS3Rivals(t *testing.T) {
 		var both sync.WaitGroup
 		both.Add(2)
 		s.Fault = func(_ http.ResponseWriter, r *http.Request) bool {
-			if last := r.Method == "POST" && r.URL.Query().Has("uploadId") || r.Method == "PUT" && !r.URL.Query().Has("partNumber"); last {
+			if last := r.Method == "POST" && r.URL.Query().Has("uploadId") || r.Method == "PUT" &&
+				!r.URL.Query().Has("partNumber"); last {
 				both.Done()
 				both.Wait()
 			}
@@ -450,7 +454,8 @@ func TestS3NoPath(t *testing.T) {
 	if want := []string{inBucket + "d/e/y.bag", inBucket + "d/x.bag"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v, not %q", got, err, want)
 	}
-	if text := strings.Join(notes, "\n"); !strings.Contains(text, "d//") || !strings.Contains(text, "d/../") || !strings.Contains(text, "d/e/..") {
+	if text := strings.Join(notes, "\n"); !strings.Contains(text, "d//") || !strings.Contains(text, "d/../") ||
+		!strings.Contains(text, "d/e/..") {
 		t.Errorf("the notes are %q", notes)
 	}
 	for _, name := range []string{"d//empty.bag", "d/../up.bag", "d/./here.bag"} {

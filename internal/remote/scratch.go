@@ -157,7 +157,8 @@ func (s *scratch) fail(err error) {
 }
 
 func (s *scratch) say(err error) {
-	s.note(fmt.Sprintf("no temporary file can be written in %s (%v): parts of outputs stay in memory, up to %d MiB for each output; TMPDIR names another folder", os.TempDir(), err, 2*partSize>>20))
+	s.note(fmt.Sprintf("no temporary file can be written in %s (%v): parts of outputs stay in memory, up to %d MiB for "+
+		"each output; TMPDIR names another folder", os.TempDir(), err, 2*partSize>>20))
 }
 
 // fetch moves a part back to memory. What was never written is zero: the place may have had another part.

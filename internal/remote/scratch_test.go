@@ -78,7 +78,8 @@ func TestManyOutputs(t *testing.T) {
 // whatever the order of the writes and the holes between them.
 func TestScratch(t *testing.T) {
 	rng, base := rand.New(rand.NewPCG(1, 1)), noise(1<<20)
-	for name, memory := range map[string]int64{"memory": 1 << 30, "file": 1, "both": partSize + partSize/2, "none": 1, "full": 1} {
+	for name, memory := range map[string]int64{"memory": 1 << 30, "file": 1, "both": partSize + partSize/2, "none": 1,
+		"full": 1} {
 		t.Run(name, func(t *testing.T) {
 			var notes []string
 			s, r := fakeS3(t, &Settings{Memory: memory, Note: func(text string) { notes = append(notes, text) }})

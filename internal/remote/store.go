@@ -94,7 +94,9 @@ type upload struct {
 // Errors of objects.
 var (
 	errChanged = fmt.Errorf("it was replaced while it was read; read it again: %w", storage.ErrCorrupt)
-	errRanges  = fmt.Errorf("the server sends whole files only, no ranges; download it first (curl -O), and read the file: %w", storage.ErrUnsupported)
+	errRanges  = fmt.Errorf(
+		"the server sends whole files only, no ranges; download it first (curl -O), and read the file: %w",
+		storage.ErrUnsupported)
 )
 
 // A statusError is the answer of a server that refuses.

@@ -77,7 +77,8 @@ func (d *draft) writeAt(b []byte, off int64) (n int, err error) {
 	for n < len(b) {
 		i := partOf(off)
 		if i >= mostParts {
-			return n, fmt.Errorf("larger than %d bytes, which is too much for one object: write segments or split it: %w", partStart(mostParts), storage.ErrUnsupported)
+			return n, fmt.Errorf("larger than %d bytes, which is too much for one object: write segments or split it: %w",
+				partStart(mostParts), storage.ErrUnsupported)
 		}
 		begin, end := partStart(i), partStart(i+1)
 		piece := b[n:min(int64(len(b)), int64(n)+end-off)]
@@ -304,7 +305,8 @@ func (d *draft) appeared(err error, only bool) error {
 		ours, unknown := d.isOurs()
 		switch {
 		case Transient(unknown):
-			return fmt.Errorf("%w; and the store does not answer whether it is there, so look before you try again: %w", err, unknown)
+			return fmt.Errorf("%w; and the store does not answer whether it is there, so look before you try again: %w", err,
+				unknown)
 		case ours && d.id == "":
 			err = nil
 		case ours: // it may be the same object of another run; then this one is still open

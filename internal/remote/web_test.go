@@ -152,7 +152,8 @@ func TestMeters(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b, sum := one.Counts(), other.Counts(), all.Counts()
-	if a != first || a.Requests < 2 || a.Read < 100_000 || b.Requests != 1 || sum.Requests != a.Requests+b.Requests+1 || sum.Requests != h.asked.Load() {
+	if a != first || a.Requests < 2 || a.Read < 100_000 || b.Requests != 1 || sum.Requests != a.Requests+b.Requests+1 ||
+		sum.Requests != h.asked.Load() {
 		t.Errorf("counts %+v and %+v, in all %+v; the server counts %d requests", a, b, sum, h.asked.Load())
 	}
 }
@@ -301,7 +302,8 @@ func TestChanged(t *testing.T) {
 	h.mu.Lock()
 	h.objects["/x"], h.version = bytes.Repeat([]byte{2}, 1<<20), 1
 	h.mu.Unlock()
-	if _, err := f.ReadAt(make([]byte, 100), 500_000); !errors.Is(err, errChanged) || !strings.Contains(err.Error(), url+"/x") {
+	if _, err := f.ReadAt(make([]byte, 100), 500_000); !errors.Is(err, errChanged) || !strings.Contains(err.Error(),
+		url+"/x") {
 		t.Errorf("the error is %v", err)
 	}
 	b := make([]byte, 100)
@@ -341,7 +343,8 @@ func TestStatus(t *testing.T) {
 	} {
 		status.Store(int64(c.status))
 		_, err := r.Open(fmt.Sprintf("%s/dir/%d.bag?key=hidden", url, i)) // a name that Name has not seen
-		if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.text) || Transient(err) != c.transient || strings.Contains(err.Error(), "hidden") {
+		if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.text) ||
+			Transient(err) != c.transient || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%d: %v", c.status, err)
 		}
 	}
@@ -393,7 +396,8 @@ func TestFolder(t *testing.T) {
 	}}
 	url := start(t, h)
 	words := func(text []byte) []string { return strings.Fields(string(text)) }
-	r := New(context.Background(), &Settings{Listings: []storage.Listing{{Name: "other", Files: words}, {Name: "names", Files: words}}})
+	r := New(context.Background(), &Settings{Listings: []storage.Listing{{Name: "other", Files: words},
+		{Name: "names", Files: words}}})
 	st, err := r.Stat(url + "/d/bag/")
 	if err != nil || !st.IsDir() || st.Name() != "bag" {
 		t.Fatal(st, err)
@@ -405,7 +409,8 @@ func TestFolder(t *testing.T) {
 	if _, err := r.ReadDir(url + "/d"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that cannot be listed: %v", err)
 	}
-	for _, err := range []error{r.Mkdir(url+"/x", 0o777), r.Rename(url+"/x", url+"/y"), r.Remove(url + "/x"), r.RemoveAll(url + "/x")} {
+	for _, err := range []error{r.Mkdir(url+"/x", 0o777), r.Rename(url+"/x", url+"/y"), r.Remove(url + "/x"),
+		r.RemoveAll(url + "/x")} {
 		if !errors.Is(err, storage.ErrUnsupported) {
 			t.Errorf("writing: %v", err)
 		}

@@ -178,7 +178,8 @@ func (r *FS) Rename(from, to string) error {
 	if len(r.below(filepath.Clean(from))) == 0 {
 		return r.fail("rename", to, r.copyTo(from, to, false))
 	}
-	return r.fail("rename", to, r.Place(filepath.Dir(from), filepath.Dir(to), []string{filepath.Base(from)}, []string{filepath.Base(to)}, true))
+	return r.fail("rename", to, r.Place(filepath.Dir(from), filepath.Dir(to), []string{filepath.Base(from)},
+		[]string{filepath.Base(to)}, true))
 }
 
 // copyTo moves an object: the server copies it, and then it is removed.

@@ -28,7 +28,8 @@ func database(t testing.TB, rows int) []byte {
 	check(t, err)
 	d, err := Open(Options{File: Plain{f}})
 	check(t, err)
-	check(t, d.Exec("PRAGMA page_size=1024; PRAGMA journal_mode=OFF; CREATE TABLE t(id INTEGER PRIMARY KEY, text TEXT, data BLOB); BEGIN"))
+	check(t, d.Exec("PRAGMA page_size=1024; PRAGMA journal_mode=OFF; CREATE TABLE t(id INTEGER PRIMARY KEY, text TEXT, "+
+		"data BLOB); BEGIN"))
 	s, err := d.Prepare("INSERT INTO t VALUES (?, ?, ?)")
 	check(t, err)
 	for i := range rows {
@@ -77,7 +78,8 @@ func TestEngine(t *testing.T) {
 	if err := d.Query("SELECT 1", func(*Stmt) error { return stop }); err != stop {
 		t.Error(err)
 	}
-	for _, q := range []string{"INSERT INTO t VALUES (999, '', '')", "CREATE TABLE u(x)", "SELECT x FROM nowhere", "nonsense"} {
+	for _, q := range []string{"INSERT INTO t VALUES (999, '', '')", "CREATE TABLE u(x)", "SELECT x FROM nowhere",
+		"nonsense"} {
 		if err := d.Run(q); err == nil {
 			t.Errorf("%s is done", q)
 		}
@@ -130,7 +132,8 @@ func (f failing) ReadAt(p []byte, off int64) (int, error) {
 func TestDisk(t *testing.T) {
 	b := database(t, 300)
 	size := int64(len(b))
-	d, err := Open(Options{File: NewImage(failing{bytes.NewReader(b)}, size, size, nil, nil), ReadOnly: true, MaxValue: size})
+	d, err := Open(Options{File: NewImage(failing{bytes.NewReader(b)}, size, size, nil, nil), ReadOnly: true,
+		MaxValue: size})
 	check(t, err)
 	if err := d.Run("SELECT data FROM t"); !errors.Is(err, errDisk) {
 		t.Error(err)
@@ -154,7 +157,8 @@ func TestImage(t *testing.T) {
 		x := NewImage(bytes.NewReader(b), int64(len(b)), o.Pages*o.Page, o, bytes.NewReader(beside))
 		d, err := Open(Options{File: x, ReadOnly: true, MaxValue: 1 << 20})
 		check(t, err)
-		for q, want := range map[string]int64{"SELECT count(*) FROM t": 60, "SELECT count(*) FROM t WHERE length(data) = 100": 60} {
+		for q, want := range map[string]int64{"SELECT count(*) FROM t": 60,
+			"SELECT count(*) FROM t WHERE length(data) = 100": 60} {
 			if n, _, err := d.One(q); n != want || err != nil {
 				t.Errorf("%s, %s: %d, %v", mode, q, n, err)
 			}
@@ -185,18 +189,21 @@ func TestImage(t *testing.T) {
 func TestHeader(t *testing.T) {
 	b := database(t, 5)
 	h, err := ReadHeader(bytes.NewReader(b), int64(len(b)))
-	if err != nil || h.Page != 1024 || h.Usable != 1024 || h.Size() != int64(len(b)) || h.WAL || h.Format != 4 || h.Text != 1 {
+	if err != nil || h.Page != 1024 || h.Usable != 1024 || h.Size() != int64(len(b)) || h.WAL || h.Format != 4 ||
+		h.Text != 1 {
 		t.Errorf("%+v, %v", h, err)
 	}
 	for name, c := range map[string]struct {
 		at    int
 		value byte
 		ok    bool
-	}{"magic": {3, 'x', false}, "page size": {17, 3, false}, "reserved": {20, 255, true}, "counter": {27, 99, true}, "log": {18, 2, true}} {
+	}{"magic": {3, 'x', false}, "page size": {17, 3, false}, "reserved": {20, 255, true}, "counter": {27, 99, true},
+		"log": {18, 2, true}} {
 		x := bytes.Clone(b)
 		x[c.at] = c.value
 		h, err := ParseHeader(x)
-		if (err == nil) != c.ok || err != nil && !errors.Is(err, storage.ErrCorrupt) || name == "counter" && h.Size() != 0 || name == "log" && !h.WAL {
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, storage.ErrCorrupt) || name == "counter" && h.Size() != 0 ||
+			name == "log" && !h.WAL {
 			t.Errorf("%s: %+v, %v", name, h, err)
 		}
 	}

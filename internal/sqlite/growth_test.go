@@ -32,7 +32,8 @@ func grow(t *testing.T, db []byte, sql string) (file, first []byte, err error) {
 	d, err := Open(Options{File: g, Foreign: true})
 	check(t, err)
 	defer d.Close()
-	check(t, d.Exec("PRAGMA journal_mode=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; BEGIN; "+sql+"; COMMIT"))
+	check(t, d.Exec("PRAGMA journal_mode=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; BEGIN; "+sql+
+		"; COMMIT"))
 	if first, _, err = g.Move(d); err != nil {
 		return nil, nil, err
 	}

@@ -69,7 +69,8 @@ func ReadJournal(r io.ReaderAt, size, page int64) (o *Overlay, cut bool, err err
 			}
 			number := int64(binary.BigEndian.Uint32(buf))
 			lock := number == LockByte/page+1
-			if number == 0 || lock || number <= o.Pages && binary.BigEndian.Uint32(buf[4+page:]) != journalSum(nonce, buf[4:4+page]) {
+			if number == 0 || lock || number <= o.Pages && binary.BigEndian.Uint32(buf[4+page:]) != journalSum(nonce,
+				buf[4:4+page]) {
 				return o, counted, nil
 			}
 			if number <= o.Pages {

@@ -114,7 +114,8 @@ func (m *mover) survey(roots []uint32) error {
 			above, ok := m.above[no]
 			if !ok {
 				if !m.roots[no] {
-					return fmt.Errorf("rows were deleted in it, and SQLite has taken page %d that became free: %w", no, storage.ErrUnsupported)
+					return fmt.Errorf("rows were deleted in it, and SQLite has taken page %d that became free: %w", no,
+						storage.ErrUnsupported)
 				}
 				break
 			}

@@ -44,7 +44,8 @@ func ReadWAL(r io.ReaderAt, size int64) (*Overlay, error) {
 	}
 	magic := binary.BigEndian.Uint32(h[:])
 	if magic&^1 != walMagic || binary.BigEndian.Uint32(h[4:]) != walVersion {
-		return nil, fmt.Errorf("log header: magic %#x, version %d: %w", magic, binary.BigEndian.Uint32(h[4:]), storage.ErrCorrupt)
+		return nil, fmt.Errorf("log header: magic %#x, version %d: %w", magic, binary.BigEndian.Uint32(h[4:]),
+			storage.ErrCorrupt)
 	}
 	var order binary.ByteOrder = binary.LittleEndian
 	if magic&1 != 0 {

@@ -23,7 +23,8 @@ func unfinished(t testing.TB, mode string) (db, beside []byte) {
 	for _, q := range []string{
 		"PRAGMA page_size=512", "PRAGMA journal_mode=" + mode, "PRAGMA cache_size=10", "PRAGMA cache_spill=5",
 		"CREATE TABLE t(id INTEGER PRIMARY KEY, data BLOB)",
-		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<60) INSERT INTO t SELECT i, randomblob(100) FROM n",
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<60) INSERT INTO t SELECT i, randomblob(100) " +
+			"FROM n",
 		"BEGIN",
 		"UPDATE t SET data = randomblob(101)",
 	} {

@@ -47,7 +47,8 @@ func findBase(f storage.File) (b base, err error) {
 		}
 		sql := strings.Join(e.sql, " ")
 		if e.kind != "index" || b.index != 0 || e.name != "timestamp_idx" ||
-			sql != "create index timestamp_idx on messages ( timestamp )" && sql != "create index timestamp_idx on messages ( timestamp asc )" {
+			sql != "create index timestamp_idx on messages ( timestamp )" &&
+				sql != "create index timestamp_idx on messages ( timestamp asc )" {
 			return b, declined("messages has the %.20s %.60q", e.kind, e.name)
 		}
 		b.index = e.root

@@ -48,7 +48,8 @@ func TestCheckpointLeft(t *testing.T) {
 			t.Errorf("%d rows: %d, %d, %d records, %v", n, len(got), s.Found.Rows, len(s.Found.Records), err)
 			continue
 		}
-		if last := s.Found.Records[2*n-1]; len(last) != 4 || len(last[2].Data) != (n-1)*300 || last[3].Int != int64(n-1)+1<<40 {
+		if last := s.Found.Records[2*n-1]; len(last) != 4 || len(last[2].Data) != (n-1)*300 || last[3].Int != int64(n-1)+
+			1<<40 {
 			t.Errorf("%d rows: the last record has %d values", n, len(last))
 		}
 	}

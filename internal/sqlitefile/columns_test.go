@@ -38,7 +38,8 @@ func TestSalvageColumns(t *testing.T) {
 				if extra != "" {
 					args = append(args, fmt.Sprint("note ", i, string(make([]byte, i%900))), i+1)
 				}
-				exec1(t, db, "INSERT INTO messages (topic_id, timestamp, data"+extra+") VALUES (?, ?, ?"+map[bool]string{true: ", ?, ?"}[extra != ""]+")", args...)
+				exec1(t, db, "INSERT INTO messages (topic_id, timestamp, data"+extra+") VALUES (?, ?, ?"+
+					map[bool]string{true: ", ?, ?"}[extra != ""]+")", args...)
 				want = append(want, idRow{int64(i + 1), int64(i % 7), int64(1000 + i), string(data)})
 			}
 			exec1(t, db, "COMMIT")

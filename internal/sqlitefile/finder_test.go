@@ -79,8 +79,10 @@ func TestFinder(t *testing.T) {
 			nil,
 			{"DELETE FROM messages WHERE id%7<3 OR id BETWEEN 300 AND 400"},
 			{"UPDATE messages SET timestamp = timestamp/2 WHERE id%3=0", "DELETE FROM messages WHERE id%5=0", "VACUUM"},
-			{"PRAGMA auto_vacuum=1", "VACUUM", "INSERT INTO messages(topic_id, timestamp, data) SELECT id, id, zeroblob(id*9%5000) FROM messages"},
-			{fmt.Sprintf("INSERT INTO messages VALUES (%d, 1, 1, x'01'), (%d, 1<<40, 1, zeroblob(100000))", math.MinInt64, math.MaxInt64)},
+			{"PRAGMA auto_vacuum=1", "VACUUM",
+				"INSERT INTO messages(topic_id, timestamp, data) SELECT id, id, zeroblob(id*9%5000) FROM messages"},
+			{fmt.Sprintf("INSERT INTO messages VALUES (%d, 1, 1, x'01'), (%d, 1<<40, 1, zeroblob(100000))", math.MinInt64,
+				math.MaxInt64)},
 			{"DELETE FROM messages"},
 			{"DELETE FROM messages WHERE id>3"},
 		} {
@@ -238,7 +240,8 @@ func TestFinderIndexLies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rows, err := find(f, math.MinInt64, math.MaxInt64, 50, 800, false); !errors.Is(err, storage.ErrCorrupt) || len(rows) == 0 {
+		if rows, err := find(f, math.MinInt64, math.MaxInt64, 50, 800, false); !errors.Is(err, storage.ErrCorrupt) ||
+			len(rows) == 0 {
 			t.Errorf("%s: %d rows, %v", q, len(rows), err)
 		}
 	}

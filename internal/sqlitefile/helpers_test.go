@@ -27,8 +27,9 @@ type row struct {
 
 const (
 	createTopics   = "CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT)"
-	createMessages = "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT NULL, data BLOB NOT NULL)"
-	createIndex    = "CREATE INDEX timestamp_idx ON messages (timestamp ASC)"
+	createMessages = "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT " +
+		"NULL, data BLOB NOT NULL)"
+	createIndex = "CREATE INDEX timestamp_idx ON messages (timestamp ASC)"
 )
 
 // newBase makes an empty database with the library. more is SQL to run at its end.
@@ -106,7 +107,10 @@ type way struct {
 // load writes rows with a Loader.
 func load(t testing.TB, path string, w way, rows []row) {
 	t.Helper()
-	if err := tryLoad(path, w, rows, func(path string) (storage.File, error) { return os.OpenFile(path, os.O_RDWR, 0) }); err != nil {
+	if err := tryLoad(path, w, rows, func(path string) (storage.File, error) {
+		return os.OpenFile(path, os.O_RDWR,
+			0)
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -189,7 +193,8 @@ func check(t testing.TB, path string, rows []row, live bool) {
 		if err := list.Scan(&id, &topic, &time, &data); err != nil {
 			t.Fatal(err)
 		}
-		if n >= len(rows) || id != int64(n)+1 || topic != rows[n].topic || time != rows[n].time || !bytes.Equal(data, rows[n].data) {
+		if n >= len(rows) || id != int64(n)+1 || topic != rows[n].topic || time != rows[n].time ||
+			!bytes.Equal(data, rows[n].data) {
 			t.Fatalf("row %d is %d, %d, %d, %d bytes", n, id, topic, time, len(data))
 		}
 		n++
@@ -297,7 +302,8 @@ var timeKinds = map[string]func(r *rand.Rand, i int) int64{
 	"negative":  func(_ *rand.Rand, i int) int64 { return -1_000_000 + int64(i)*999 },
 	"equal":     func(*rand.Rand, int) int64 { return 5 },
 	"edges": func(r *rand.Rand, _ int) int64 {
-		e := []int64{0, 1, -1, 127, 128, -128, -129, 32767, 32768, 1 << 23, 1<<31 - 1, -1 << 31, 1 << 47, -1<<47 - 1, math.MinInt64, math.MaxInt64}
+		e := []int64{0, 1, -1, 127, 128, -128, -129, 32767, 32768, 1 << 23, 1<<31 - 1, -1 << 31, 1 << 47, -1<<47 - 1,
+			math.MinInt64, math.MaxInt64}
 		return e[r.IntN(len(e))]
 	},
 	"random": func(r *rand.Rand, _ int) int64 { return int64(r.Uint64()) },

@@ -151,7 +151,8 @@ func TestLockPage(t *testing.T) {
 		one(t, db, "PRAGMA integrity_check", &s)
 		checkIndex(t, db, rows)
 		db.Close()
-		if s = strings.TrimPrefix(s, "*** in database main ***\n"); !strings.HasSuffix(s, fmt.Sprintf("age %d: never used", lock)) || strings.Count(s, "\n") > 0 {
+		if s = strings.TrimPrefix(s, "*** in database main ***\n"); !strings.HasSuffix(s, fmt.Sprintf("age %d: never used",
+			lock)) || strings.Count(s, "\n") > 0 {
 			t.Fatalf("lock page %d: %s", lock, s)
 		}
 		b, err := os.ReadFile(path)
@@ -246,26 +247,39 @@ func TestDeclined(t *testing.T) {
 		more []string
 		want string
 	}{
-		"rows":          {[]string{"INSERT INTO messages VALUES (1,1,1,x'00')"}, "not empty"},
-		"wal":           {[]string{"PRAGMA journal_mode=WAL"}, "write-ahead"},
-		"auto-vacuum":   {[]string{"PRAGMA auto_vacuum=1", "VACUUM"}, "auto-vacuum"},
-		"no table":      {[]string{"DROP TABLE messages"}, "no table"},
-		"no index":      {[]string{"DROP INDEX timestamp_idx"}, "root in page 0"},
-		"two indexes":   {[]string{"CREATE INDEX more ON messages(topic_id)"}, `index "more"`},
-		"descending":    {[]string{"DROP INDEX timestamp_idx", "CREATE INDEX timestamp_idx ON messages(timestamp DESC)"}, "timestamp_idx"},
-		"unique":        {[]string{"DROP INDEX timestamp_idx", "CREATE UNIQUE INDEX timestamp_idx ON messages(timestamp)"}, "timestamp_idx"},
-		"trigger":       {[]string{"CREATE TRIGGER x AFTER INSERT ON messages BEGIN DELETE FROM topics; END"}, "trigger"},
-		"without rowid": {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB) WITHOUT ROWID"), "another kind"},
-		"strict":        {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB) STRICT"), "another kind"},
-		"no alias":      {table("CREATE TABLE messages(id INT PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB)"), "column 1"},
-		"descending id": {table("CREATE TABLE messages(id INTEGER PRIMARY KEY DESC, topic_id INTEGER, timestamp INTEGER, data BLOB)"), "column 1"},
-		"autoincrement": {table("CREATE TABLE messages(id INTEGER PRIMARY KEY AUTOINCREMENT, topic_id INTEGER, timestamp INTEGER, data BLOB)"), "keeps count"},
-		"real":          {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp REAL, data BLOB)"), "column 3"},
-		"order":         {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, timestamp INTEGER, topic_id INTEGER, data BLOB)"), "column 2"},
-		"five":          {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB, more BLOB)"), "other columns"},
-		"unique column": {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER UNIQUE, timestamp INTEGER, data BLOB)"), "column 2"},
-		"generated":     {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER AS (topic_id), data BLOB)"), "column 3"},
-		"view":          {[]string{"DROP TABLE messages", "CREATE VIEW messages AS SELECT 1"}, "no table"},
+		"rows":        {[]string{"INSERT INTO messages VALUES (1,1,1,x'00')"}, "not empty"},
+		"wal":         {[]string{"PRAGMA journal_mode=WAL"}, "write-ahead"},
+		"auto-vacuum": {[]string{"PRAGMA auto_vacuum=1", "VACUUM"}, "auto-vacuum"},
+		"no table":    {[]string{"DROP TABLE messages"}, "no table"},
+		"no index":    {[]string{"DROP INDEX timestamp_idx"}, "root in page 0"},
+		"two indexes": {[]string{"CREATE INDEX more ON messages(topic_id)"}, `index "more"`},
+		"descending": {[]string{"DROP INDEX timestamp_idx", "CREATE INDEX timestamp_idx ON messages(timestamp DESC)"},
+			"timestamp_idx"},
+		"unique": {[]string{"DROP INDEX timestamp_idx", "CREATE UNIQUE INDEX timestamp_idx ON messages(timestamp)"},
+			"timestamp_idx"},
+		"trigger": {[]string{"CREATE TRIGGER x AFTER INSERT ON messages BEGIN DELETE FROM topics; END"}, "trigger"},
+		"without rowid": {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data " +
+			"BLOB) WITHOUT ROWID"), "another kind"},
+		"strict": {table(
+			"CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB) STRICT"),
+			"another kind"},
+		"no alias": {table("CREATE TABLE messages(id INT PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB)"),
+			"column 1"},
+		"descending id": {table(
+			"CREATE TABLE messages(id INTEGER PRIMARY KEY DESC, topic_id INTEGER, timestamp INTEGER, data BLOB)"), "column 1"},
+		"autoincrement": {table("CREATE TABLE messages(id INTEGER PRIMARY KEY AUTOINCREMENT, topic_id INTEGER, timestamp " +
+			"INTEGER, data BLOB)"), "keeps count"},
+		"real": {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp REAL, data BLOB)"),
+			"column 3"},
+		"order": {table(
+			"CREATE TABLE messages(id INTEGER PRIMARY KEY, timestamp INTEGER, topic_id INTEGER, data BLOB)"), "column 2"},
+		"five": {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data " +
+			"BLOB, more BLOB)"), "other columns"},
+		"unique column": {table(
+			"CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER UNIQUE, timestamp INTEGER, data BLOB)"), "column 2"},
+		"generated": {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER AS " +
+			"(topic_id), data BLOB)"), "column 3"},
+		"view": {[]string{"DROP TABLE messages", "CREATE VIEW messages AS SELECT 1"}, "no table"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, err := os.OpenFile(newBase(t, 4096, c.more...), os.O_RDWR, 0)
@@ -279,7 +293,8 @@ func TestDeclined(t *testing.T) {
 		})
 	}
 	// And one that is written differently, but the same.
-	path := newBase(t, 4096, table("CREATE TABLE \"messages\" (\n [id] INTEGER PRIMARY KEY, -- the id\n`topic_id` int NOT NULL, timestamp BIGINT /* ns */, 'data' BLOB)")...)
+	path := newBase(t, 4096, table("CREATE TABLE \"messages\" (\n [id] INTEGER PRIMARY KEY, -- the id\n`topic_id` int "+
+		"NOT NULL, timestamp BIGINT /* ns */, 'data' BLOB)")...)
 	rows := makeRows(1, 10, 10, "equal")
 	load(t, path, way{}, rows)
 	check(t, path, rows, false)

@@ -103,7 +103,8 @@ func (o *oracle) check(t *testing.T, b []byte, what string) int {
 	}
 	touched := len(o.rows) - len(whole)
 	if missing > 0 || twice > 0 || len(rows) > len(whole)+touched {
-		t.Errorf("%s: of %d whole rows %d are missing, %d come twice; %d rows that were touched make %d", what, len(whole), missing, twice, touched, len(rows)-len(whole))
+		t.Errorf("%s: of %d whole rows %d are missing, %d come twice; %d rows that were touched make %d", what, len(whole),
+			missing, twice, touched, len(rows)-len(whole))
 	}
 	return len(whole)
 }

@@ -250,7 +250,8 @@ func indexLocal(total, u int) int {
 func (m *pageMap) free(trunk uint32) error {
 	for from := uint32(1); trunk != 0; {
 		if !m.mark(trunk, kindTrunk, 0) {
-			m.wrong(from, "the list of free pages leads to page %d of %d, which is used by something else or not there", trunk, m.pages)
+			m.wrong(from, "the list of free pages leads to page %d of %d, which is used by something else or not there", trunk,
+				m.pages)
 			return nil
 		}
 		b, err := m.get(trunk)

@@ -31,13 +31,15 @@ func pagesOf(t testing.TB, b []byte) (list []Page) {
 // TestPages compares the list of pages with SQLite's own, dbstat.
 func TestPages(t *testing.T) {
 	for name, more := range map[string][]string{
-		"plain":  {"INSERT INTO topics VALUES (1, '/a')"},
-		"unique": {"CREATE TABLE n(t TEXT PRIMARY KEY)", "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i<50) INSERT INTO n SELECT i || hex(zeroblob(i*20)) FROM c"},
+		"plain": {"INSERT INTO topics VALUES (1, '/a')"},
+		"unique": {"CREATE TABLE n(t TEXT PRIMARY KEY)", "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c " +
+			"WHERE i<50) INSERT INTO n SELECT i || hex(zeroblob(i*20)) FROM c"},
 	} {
 		for _, size := range []int{512, 4096} {
 			path := newBase(t, size, more...)
 			db := open(t, path)
-			exec1(t, db, "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i<400) INSERT INTO messages SELECT i, 1, i*7, zeroblob(i*i/20) FROM c")
+			exec1(t, db, "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i<400) INSERT INTO messages "+
+				"SELECT i, 1, i*7, zeroblob(i*i/20) FROM c")
 			exec1(t, db, "DELETE FROM messages WHERE id BETWEEN 200 AND 300")
 			rows, err := db.Query("SELECT name, pageno, pagetype, ncell FROM dbstat ORDER BY pageno")
 			if err != nil {
@@ -77,7 +79,8 @@ func TestPages(t *testing.T) {
 				fmt.Fprintln(&got, p.Object, p.No, p.Kind, p.Cells)
 			}
 			if got.String() != want.String() || free != 0 {
-				t.Errorf("%s, %d: %d free pages differ, pages are\n%.3000s\nand by SQLite\n%.3000s", name, size, free, got.String(), want.String())
+				t.Errorf("%s, %d: %d free pages differ, pages are\n%.3000s\nand by SQLite\n%.3000s", name, size, free, got.String(),
+					want.String())
 			}
 		}
 	}
@@ -85,7 +88,8 @@ func TestPages(t *testing.T) {
 
 // TestPagesVacuum lists the pages of pointers of an auto-vacuum database.
 func TestPagesVacuum(t *testing.T) {
-	b := pagesOf(t, readFile(t, newBase(t, 512, "PRAGMA auto_vacuum=1", "VACUUM", "INSERT INTO messages VALUES (1, 1, 1, zeroblob(200000))")))
+	b := pagesOf(t, readFile(t, newBase(t, 512, "PRAGMA auto_vacuum=1", "VACUUM",
+		"INSERT INTO messages VALUES (1, 1, 1, zeroblob(200000))")))
 	pointers := 0
 	for _, p := range b {
 		if p.Broken != "" {

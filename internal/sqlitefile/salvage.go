@@ -75,7 +75,8 @@ func NewSalvage(ctx context.Context, r io.ReaderAt, size int64) (*Salvage, error
 			return nil, err
 		}
 	}
-	s := &Salvage{h: h, size: size, Found: Found{PageSize: h.Page, First: math.MaxInt64, Last: math.MinInt64, Topics: map[int64]int64{}}}
+	s := &Salvage{h: h, size: size, Found: Found{PageSize: h.Page, First: math.MaxInt64, Last: math.MinInt64,
+		Topics: map[int64]int64{}}}
 	if known {
 		if s.other, err = otherColumns(r, size, h); err != nil {
 			return nil, err
@@ -88,7 +89,10 @@ func NewSalvage(ctx context.Context, r io.ReaderAt, size int64) (*Salvage, error
 		return nil, err
 	}
 	s.Found.Freelist = s.Found.Freelist && known
-	slices.SortFunc(s.leaves, func(a, b foundLeaf) int { return cmp.Or(cmp.Compare(a.mid, b.mid), cmp.Compare(a.page, b.page)) })
+	slices.SortFunc(s.leaves, func(a, b foundLeaf) int {
+		return cmp.Or(cmp.Compare(a.mid, b.mid),
+			cmp.Compare(a.page, b.page))
+	})
 	s.limit = w.believe()
 	if s.Found.Rows == 0 {
 		s.Found.First, s.Found.Last = 0, 0

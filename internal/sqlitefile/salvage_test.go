@@ -151,8 +151,9 @@ func TestSalvageSound(t *testing.T) {
 		"deleted":     {"DELETE FROM messages WHERE id BETWEEN 300 AND 1200"},
 		"sparse":      {"UPDATE messages SET id=id*id*1000003-2000000000", "VACUUM"},
 		"auto-vacuum": {"PRAGMA auto_vacuum=1", "VACUUM", "DELETE FROM messages WHERE id%3=0"},
-		"ids":         {fmt.Sprintf("INSERT INTO messages VALUES (%d, 1, 1, x'02'), (%d, 1<<40, 1<<62, zeroblob(100000))", math.MinInt64, math.MaxInt64)},
-		"empty":       {"DELETE FROM messages"},
+		"ids": {fmt.Sprintf("INSERT INTO messages VALUES (%d, 1, 1, x'02'), (%d, 1<<40, 1<<62, zeroblob(100000))",
+			math.MinInt64, math.MaxInt64)},
+		"empty": {"DELETE FROM messages"},
 	} {
 		for _, u := range []int{512, 8192, 65536} {
 			path := newBase(t, u)
@@ -217,7 +218,8 @@ func TestRowsBehind(t *testing.T) {
 	b := readFile(t, path)
 	behind := func(b []byte) int64 {
 		t.Helper()
-		n, err := RowsBehind(context.Background(), bytes.NewReader(b), int64(len(b)), 512, int64(binary.BigEndian.Uint32(b[28:])))
+		n, err := RowsBehind(context.Background(), bytes.NewReader(b), int64(len(b)), 512,
+			int64(binary.BigEndian.Uint32(b[28:])))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +252,8 @@ func TestSalvageNothing(t *testing.T) {
 
 // TestSalvageRecords: the rows of other tables are found too.
 func TestSalvageRecords(t *testing.T) {
-	path := newBase(t, 512, "CREATE TABLE more(id INTEGER PRIMARY KEY, a, b, c)", "INSERT INTO topics VALUES (3, '/a'), (9, NULL)",
+	path := newBase(t, 512, "CREATE TABLE more(id INTEGER PRIMARY KEY, a, b, c)",
+		"INSERT INTO topics VALUES (3, '/a'), (9, NULL)",
 		"INSERT INTO more VALUES (1, 2.5, zeroblob(3000), 70000), (2, 'x', x'0102', -1)")
 	load(t, path, way{}, makeRows(1, 50, 50, "equal"))
 	b := readFile(t, path)
@@ -259,7 +262,8 @@ func TestSalvageRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"Null Text(/a) Int(3)", "Null Null Int(9)", "Null Float Blob(3000) Int(70000) Int(1)", "Null Text(x) Blob(2) Int(-1) Int(2)"}
+	want := []string{"Null Text(/a) Int(3)", "Null Null Int(9)", "Null Float Blob(3000) Int(70000) Int(1)",
+		"Null Text(x) Blob(2) Int(-1) Int(2)"}
 	var got []string
 	for _, rec := range s.Found.Records {
 		line := ""

@@ -107,7 +107,8 @@ func (v *Salvager) read(at foundRow) (*Row, error) {
 	if !v.message(b, int(at.index), &c, &m) {
 		return &v.row, corrupt("page %d has changed", at.page)
 	}
-	v.row = Row{ID: c.rowid, Topic: m.topic, Time: m.time, Size: m.size, local: c.local[m.start:], next: c.next, tail: c.total - m.start - m.size}
+	v.row = Row{ID: c.rowid, Topic: m.topic, Time: m.time, Size: m.size, local: c.local[m.start:], next: c.next,
+		tail: c.total - m.start - m.size}
 	if all := m.size + v.row.tail; all > v.s.limit || int64(all) > v.left {
 		return &v.row, corrupt("page %d: row %d of %d bytes", at.page, c.rowid, m.size)
 	}

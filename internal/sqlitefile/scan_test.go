@@ -91,14 +91,16 @@ func readFile(t testing.TB, path string) []byte {
 func TestScan(t *testing.T) {
 	for _, u := range []int{512, 1024, 4096, 65536} {
 		for name, life := range map[string][]string{
-			"plain":       nil,
-			"deleted":     {"DELETE FROM messages WHERE id%7<3 OR id BETWEEN 500 AND 900"},
-			"refilled":    {"DELETE FROM messages WHERE id%2=0", "INSERT INTO messages(topic_id, timestamp, data) SELECT id, id, zeroblob(id*9%5000) FROM messages"},
+			"plain":   nil,
+			"deleted": {"DELETE FROM messages WHERE id%7<3 OR id BETWEEN 500 AND 900"},
+			"refilled": {"DELETE FROM messages WHERE id%2=0",
+				"INSERT INTO messages(topic_id, timestamp, data) SELECT id, id, zeroblob(id*9%5000) FROM messages"},
 			"vacuumed":    {"DELETE FROM messages WHERE id%3=0", "VACUUM"},
 			"auto-vacuum": {"PRAGMA auto_vacuum=1", "VACUUM", "DELETE FROM messages WHERE id%3=0"},
-			"ids":         {fmt.Sprintf("INSERT INTO messages VALUES (-5, 1, -1, x'01'), (%d, 1, 1, x'02'), (%d, 1<<40, 1<<62, zeroblob(100000))", math.MinInt64, math.MaxInt64)},
-			"empty":       {"DELETE FROM messages"},
-			"text":        {"INSERT INTO messages(topic_id, timestamp, data) VALUES (1, 2, 'a text')"},
+			"ids": {fmt.Sprintf("INSERT INTO messages VALUES (-5, 1, -1, x'01'), (%d, 1, 1, x'02'), (%d, 1<<40, "+
+				"1<<62, zeroblob(100000))", math.MinInt64, math.MaxInt64)},
+			"empty": {"DELETE FROM messages"},
+			"text":  {"INSERT INTO messages(topic_id, timestamp, data) VALUES (1, 2, 'a text')"},
 		} {
 			t.Run(fmt.Sprint(u, name), func(t *testing.T) {
 				path := newBase(t, u)
@@ -156,7 +158,8 @@ func TestScanLoaded(t *testing.T) {
 func TestScanReserved(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "x.db3")
 	if !runCLI(t, made, ".filectrl reserve_bytes 48\nVACUUM;\n"+createTopics+";"+createMessages+";"+createIndex+";"+
-		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<900) INSERT INTO messages SELECT i, i%5, i*7, randomblob(i*37%20000) FROM n;\n") {
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<900) INSERT INTO messages SELECT i, i%5, "+
+		"i*7, randomblob(i*37%20000) FROM n;\n") {
 		t.Skip("no sqlite3")
 	}
 	b := readFile(t, made)
@@ -172,7 +175,8 @@ func TestScanReserved(t *testing.T) {
 // TestOddRows: rows with values of other types are reported as such, by a scanner and by a
 // finder, and the data is there if it is a blob or text.
 func TestOddRows(t *testing.T) {
-	const table = "DROP TABLE messages; CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB); "
+	const table = "DROP TABLE messages; CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp " +
+		"INTEGER, data BLOB); "
 	for values, want := range map[string]Row{
 		"1, 5, x'0102'":           {Topic: 1, Time: 5, Size: 2},
 		"1, 5, 'text'":            {Topic: 1, Time: 5, Size: 4},
@@ -187,7 +191,8 @@ func TestOddRows(t *testing.T) {
 		"NULL, NULL, NULL":        {NoTime: true, NoData: true},
 		"1, NULL, zeroblob(9000)": {Topic: 1, Size: 9000, NoTime: true},
 	} {
-		b := readFile(t, newBase(t, 1024, table+"INSERT INTO messages VALUES (3, 1, 1, x'00'), (7, "+values+"), (9, 1, 1, x'00')"))
+		b := readFile(t, newBase(t, 1024, table+"INSERT INTO messages VALUES (3, 1, 1, x'00'), (7, "+values+
+			"), (9, 1, 1, x'00')"))
 		r := bytes.NewReader(b)
 		x, err := NewTable(r, int64(len(b)))
 		if err != nil {
@@ -201,7 +206,8 @@ func TestOddRows(t *testing.T) {
 				return nil
 			}
 			data, err := s.Append(nil, row)
-			if row.Topic != want.Topic || row.Time != want.Time || row.Size != want.Size || row.NoTime != want.NoTime || row.NoData != want.NoData || len(data) != want.Size {
+			if row.Topic != want.Topic || row.Time != want.Time || row.Size != want.Size || row.NoTime != want.NoTime ||
+				row.NoData != want.NoData || len(data) != want.Size {
 				t.Errorf("%s: %+v, %d bytes", values, *row, len(data))
 			}
 			return err
@@ -219,13 +225,15 @@ func TestScanDeclined(t *testing.T) {
 		more []string
 		want string
 	}{
-		"wal":           {[]string{"PRAGMA journal_mode=WAL"}, "write-ahead"},
-		"no table":      {[]string{"DROP TABLE messages"}, "no table"},
-		"view":          {[]string{"DROP TABLE messages", "CREATE VIEW messages AS SELECT 1"}, "no table"},
-		"without rowid": {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB) WITHOUT ROWID"), "another kind"},
-		"five":          {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB, more BLOB)"), "other columns"},
-		"added":         {[]string{"ALTER TABLE messages ADD COLUMN more INTEGER DEFAULT 5"}, "other columns"},
-		"virtual":       {table("CREATE VIRTUAL TABLE messages USING fts5(id, topic_id, timestamp, data)"), "no tree"},
+		"wal":      {[]string{"PRAGMA journal_mode=WAL"}, "write-ahead"},
+		"no table": {[]string{"DROP TABLE messages"}, "no table"},
+		"view":     {[]string{"DROP TABLE messages", "CREATE VIEW messages AS SELECT 1"}, "no table"},
+		"without rowid": {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data " +
+			"BLOB) WITHOUT ROWID"), "another kind"},
+		"five": {table("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB, " +
+			"more BLOB)"), "other columns"},
+		"added":   {[]string{"ALTER TABLE messages ADD COLUMN more INTEGER DEFAULT 5"}, "other columns"},
+		"virtual": {table("CREATE VIRTUAL TABLE messages USING fts5(id, topic_id, timestamp, data)"), "no tree"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := newBase(t, 4096, c.more...)
@@ -240,7 +248,8 @@ func TestScanDeclined(t *testing.T) {
 		value byte
 		want  error
 	}{
-		"text": {59, 2, ErrDeclined}, "format": {47, 5, ErrDeclined}, "magic": {0, 'x', storage.ErrCorrupt}, "page size": {16, 3, storage.ErrCorrupt},
+		"text": {59, 2, ErrDeclined}, "format": {47, 5, ErrDeclined}, "magic": {0, 'x', storage.ErrCorrupt}, "page size": {16,
+			3, storage.ErrCorrupt},
 	} {
 		b := readFile(t, path)
 		b[c.at] = c.value
@@ -314,7 +323,8 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		rows, ranges, err := scan(b, 3000)
-		if err != nil && !errors.Is(err, ErrDeclined) && !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) {
+		if err != nil && !errors.Is(err, ErrDeclined) && !errors.Is(err, storage.ErrCorrupt) &&
+			!errors.Is(err, storage.ErrTruncated) {
 			t.Fatal(err)
 		}
 		sum := 0
@@ -389,7 +399,8 @@ func TestZeroedWords(t *testing.T) {
 		b := bytes.Clone(whole)
 		clear(b[at : at+4])
 		_, _, err := scan(b, 3000)
-		if err != nil && !errors.Is(err, ErrDeclined) && !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) {
+		if err != nil && !errors.Is(err, ErrDeclined) && !errors.Is(err, storage.ErrCorrupt) &&
+			!errors.Is(err, storage.ErrTruncated) {
 			t.Fatalf("byte %d: %v", at, err)
 		}
 	}

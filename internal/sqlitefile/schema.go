@@ -145,7 +145,8 @@ func findMessages(list []entry) (entry, error) {
 		return e, declined("messages has other columns")
 	}
 	for i, c := range columns {
-		if len(c) == 0 || c[0] != want[i].name || !slices.Contains(want[i].types, strings.TrimSuffix(strings.Join(c[1:], " "), " not null")) {
+		if len(c) == 0 || c[0] != want[i].name || !slices.Contains(want[i].types, strings.TrimSuffix(strings.Join(c[1:], " "),
+			" not null")) {
 			return e, declined("column %d of messages is %.60q", i+1, strings.Join(c, " "))
 		}
 	}

@@ -37,7 +37,10 @@ func TestTimes(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					slices.SortFunc(want, func(a, b runCursor) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rowid, b.rowid)) })
+					slices.SortFunc(want, func(a, b runCursor) int {
+						return cmp.Or(cmp.Compare(a.key, b.key),
+							cmp.Compare(a.rowid, b.rowid))
+					})
 					i := 0
 					err := times.each(func(v, rowid int64) error {
 						if i >= n || want[i].rowid != rowid || signed(want[i].key) != v {

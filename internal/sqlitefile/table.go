@@ -144,7 +144,8 @@ func (s *Scanner) leaf(no uint32, b []byte, lo, hi int64) error {
 			b, copied = s.spare[:copy(s.spare, b)], true
 			s.cell(b, at, &c)
 		}
-		s.row = Row{ID: c.rowid, Topic: m.topic, Time: m.time, Size: m.size, NoTime: m.noTime, NoData: m.noData, local: c.local[m.start:], next: c.next}
+		s.row = Row{ID: c.rowid, Topic: m.topic, Time: m.time, Size: m.size, NoTime: m.noTime, NoData: m.noData,
+			local: c.local[m.start:], next: c.next}
 		if err := s.f(&s.row); err != nil {
 			return err
 		}

@@ -108,7 +108,8 @@ var errCount = fmt.Errorf("the index counts more messages than there are: %w", s
 
 // Run returns what q asks for. Errors go through fail, as Fail makes it; it is not called
 // with nil.
-func Run(ctx context.Context, q storage.Query, parts []Part, src Source, fail func(error) error) iter.Seq2[*storage.Message, error] {
+func Run(ctx context.Context, q storage.Query, parts []Part, src Source,
+	fail func(error) error) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
 		give := func(msg *storage.Message) bool { return yield(msg, nil) }
 		err := errUnread

@@ -227,7 +227,8 @@ func TestAhead(t *testing.T) {
 					got = append(got, msg.LogTime)
 				}
 			}
-			if found := slices.Equal(got, []int64{735, 736}); found == errors.Is(last, errUnopened) || found != (unopened == 0 || unopened > 74) {
+			if found := slices.Equal(got, []int64{735, 736}); found == errors.Is(last, errUnopened) ||
+				found != (unopened == 0 || unopened > 74) {
 				t.Errorf("%d ahead, without part %d: %v, %v", ahead, unopened-1, got, last)
 			}
 			if n := len(m.opened); n > 74 || n < 74 && unopened == 0 || m.active != 0 {
@@ -276,7 +277,8 @@ func TestTurn(t *testing.T) {
 func TestTurnUnread(t *testing.T) {
 	for _, total := range []int64{-1, 10} {
 		for _, reverse := range []bool{false, true} {
-			m := &model{total: total, lost: 6, q: storage.Query{Skip: 6, Limit: 1, Reverse: reverse}, parts: make([][]storage.Message, 1)}
+			m := &model{total: total, lost: 6, q: storage.Query{Skip: 6, Limit: 1, Reverse: reverse},
+				parts: make([][]storage.Message, 1)}
 			want := int64(7)
 			if reverse {
 				m.q.Skip, m.lost, want = 7, 2, 1

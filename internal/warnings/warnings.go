@@ -80,7 +80,8 @@ func (l *Log) Add(path string, w storage.Warning, lost storage.Lost) {
 		return
 	}
 	if l.more == nil {
-		l.more = &storage.Warning{Code: "more", Message: fmt.Sprintf("there are more than %d warnings; the others are not listed", Max), Offset: -1}
+		l.more = &storage.Warning{Code: "more",
+			Message: fmt.Sprintf("there are more than %d warnings; the others are not listed", Max), Offset: -1}
 	}
 	l.more.Damage = l.more.Damage || w.Damage
 	l.more.Hint = l.Hints.Of(l.more.Code, l.more.Damage)

@@ -13,7 +13,8 @@ func TestLog(t *testing.T) {
 	var l Log
 	for range 2 {
 		for i := int64(Max + 10); i >= 0; i-- {
-			l.Add("", storage.Warning{Code: "gap", Offset: storage.Known(i), Damage: i == 2}, storage.Lost{Bytes: 1, Blocks: 2, Messages: 3})
+			l.Add("", storage.Warning{Code: "gap", Offset: storage.Known(i), Damage: i == 2}, storage.Lost{Bytes: 1, Blocks: 2,
+				Messages: 3})
 		}
 	}
 	list, lost := l.Report()

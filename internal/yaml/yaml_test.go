@@ -109,7 +109,8 @@ func TestPanic(t *testing.T) {
 
 func TestMarshal(t *testing.T) {
 	v := map[string]any{"a": map[string]int{"b": 1}}
-	for want, marshal := range map[string]func(any) ([]byte, error){"a:\n    b: 1\n": Marshal, "a:\n  b: 1\n": MarshalNarrow} {
+	for want, marshal := range map[string]func(any) ([]byte, error){"a:\n    b: 1\n": Marshal,
+		"a:\n  b: 1\n": MarshalNarrow} {
 		if text, err := marshal(v); err != nil || string(text) != want {
 			t.Errorf("%q, %v, want %q", text, err, want)
 		}
@@ -118,7 +119,8 @@ func TestMarshal(t *testing.T) {
 
 // FuzzParse: no text panics, and what is decoded was parsed before.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"a: &x [1]\nb: *x\n", "? {a: b}\n: c\n", "a: !!binary aGk=\n", "- - - {", "\x00", "%YAML 1.1\n---\n", "a: |\n  x\n...\n"} {
+	for _, text := range []string{"a: &x [1]\nb: *x\n", "? {a: b}\n: c\n", "a: !!binary aGk=\n", "- - - {", "\x00",
+		"%YAML 1.1\n---\n", "a: |\n  x\n...\n"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

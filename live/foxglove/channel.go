@@ -39,7 +39,8 @@ func (d *payload) size() int64 { return int64(len(d.data)) + itemMemory }
 
 // channelOf returns what the protocol has of a topic, without its number and metadata.
 func channelOf(t *storage.Topic) channel {
-	c := channel{Topic: t.Name, Encoding: t.Encoding, SchemaName: t.Type, SchemaEncoding: t.Schema.Encoding, Schema: string(t.Schema.Data)}
+	c := channel{Topic: t.Name, Encoding: t.Encoding, SchemaName: t.Type, SchemaEncoding: t.Schema.Encoding,
+		Schema: string(t.Schema.Data)}
 	if t.Schema.Encoding == "protobuf" || t.Schema.Encoding == "flatbuffer" {
 		c.Schema = base64.StdEncoding.EncodeToString(t.Schema.Data)
 	}

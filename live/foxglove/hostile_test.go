@@ -93,7 +93,8 @@ func TestHostileServers(t *testing.T) {
 					time.Sleep(time.Millisecond)
 				}
 			}()
-			r := recordRaw(t, raw(c.send), RecordOptions{Options: live.Options{Duration: 1500 * time.Millisecond}, MaxMessage: 32 << 20})
+			r := recordRaw(t, raw(c.send), RecordOptions{Options: live.Options{Duration: 1500 * time.Millisecond},
+				MaxMessage: 32 << 20})
 			read(t, r, -1) // it ends by itself: see read
 			stop()
 			if got := (most.Load() - min(before.HeapAlloc, most.Load())) >> 20; got > c.most {

@@ -83,7 +83,8 @@ func NewPlayer(o PlayOptions) *Player {
 	}
 	id := make([]byte, 8)
 	_, _ = rand.Read(id) // it never fails
-	p := &Player{o: o, session: hex.EncodeToString(id), sought: make(chan struct{}, 1), byKey: map[string]*channelOut{}, viewers: map[*viewer]bool{}}
+	p := &Player{o: o, session: hex.EncodeToString(id), sought: make(chan struct{}, 1), byKey: map[string]*channelOut{},
+		viewers: map[*viewer]bool{}}
 	p.changed = sync.NewCond(&p.mu)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.running.Go(p.tick)

@@ -25,11 +25,17 @@ import (
 )
 
 var played = []storage.Topic{
-	{Name: "/one", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}, Metadata: map[string]string{storage.MetaCallerID: "/a", storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1"}},
-	{Name: "/one", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}, Metadata: map[string]string{storage.MetaCallerID: "/b"}},
-	{Name: "/two", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2idl", Data: []byte("module std_msgs {};")}},
-	{Name: "/three", Type: "a.B", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf", Data: []byte{1, 0xff, 0}}},
-	{Name: "/four", Type: "c", Encoding: "json", Schema: storage.Schema{Encoding: "jsonschema", Data: []byte(`{"type":"object"}`)}},
+	{Name: "/one", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+		Data: []byte("string data\n")}, Metadata: map[string]string{storage.MetaCallerID: "/a",
+		storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1"}},
+	{Name: "/one", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+		Data: []byte("string data\n")}, Metadata: map[string]string{storage.MetaCallerID: "/b"}},
+	{Name: "/two", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2idl",
+		Data: []byte("module std_msgs {};")}},
+	{Name: "/three", Type: "a.B", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf",
+		Data: []byte{1, 0xff, 0}}},
+	{Name: "/four", Type: "c", Encoding: "json", Schema: storage.Schema{Encoding: "jsonschema",
+		Data: []byte(`{"type":"object"}`)}},
 	{Name: "/latched", Type: "d", Encoding: "cdr", QoS: []storage.QoS{{Durability: storage.DurabilityTransientLocal}}},
 }
 
@@ -62,7 +68,8 @@ func play(t *testing.T, o PlayOptions, rate float64, messages int, data func(i i
 		}
 		for i := range messages {
 			if at := start + int64(i)*1e6; from == nil || at >= *from {
-				if err := w.Write(&storage.Message{Topic: storage.TopicID(i % len(played)), LogTime: at, Data: data(i)}); err != nil {
+				if err := w.Write(&storage.Message{Topic: storage.TopicID(i % len(played)), LogTime: at,
+					Data: data(i)}); err != nil {
 					return err
 				}
 			}
@@ -179,7 +186,8 @@ func control(command byte, speed float32, seek bool, at int64, id string) []byte
 // one channel.
 func TestPlayRecord(t *testing.T) {
 	s := play(t, PlayOptions{Wait: true}, 10, 120, number)
-	r, err := Record(t.Context(), s.url, RecordOptions{Takes: func(string, string) bool { return true }, Options: live.Options{Round: 20 * time.Millisecond}})
+	r, err := Record(t.Context(), s.url, RecordOptions{Takes: func(string, string) bool { return true },
+		Options: live.Options{Round: 20 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +203,8 @@ func TestPlayRecord(t *testing.T) {
 	}
 	for i, topic := range info.Topics {
 		want := played[min(1, i)*(i+1)]
-		if topic.Name != want.Name || topic.Type != want.Type || topic.Encoding != want.Encoding || string(topic.Schema.Data) != string(want.Schema.Data) || topic.Schema.Encoding != want.Schema.Encoding {
+		if topic.Name != want.Name || topic.Type != want.Type || topic.Encoding != want.Encoding ||
+			string(topic.Schema.Data) != string(want.Schema.Data) || topic.Schema.Encoding != want.Schema.Encoding {
 			t.Errorf("%+v, want %+v", topic.Topic, want)
 		}
 		if m := topic.Metadata; m[storage.MetaMD5Sum] != want.Metadata[storage.MetaMD5Sum] || m[storage.MetaCallerID] != "" {
@@ -211,12 +220,15 @@ func TestPlayRecord(t *testing.T) {
 // they have sent a PlaybackControl.
 func TestPlayBytes(t *testing.T) {
 	s := play(t, PlayOptions{Wait: true}, 10, 12, number)
-	old, sdk, silent := s.connect(t, subprotocols[1]), s.connect(t, subprotocols[1], subprotocols[0]), s.connect(t, subprotocols[0])
+	old, sdk, silent := s.connect(t, subprotocols[1]), s.connect(t, subprotocols[1], subprotocols[0]), s.connect(t,
+		subprotocols[0])
 	a, b := old.text("serverInfo"), sdk.text("serverInfo")
-	if a["sessionId"] == "" || a["sessionId"] != b["sessionId"] || a["name"] != "bagconv: x.bag" || fmt.Sprint(a["capabilities"], a["dataStartTime"]) != "[time] <nil>" {
+	if a["sessionId"] == "" || a["sessionId"] != b["sessionId"] || a["name"] != "bagconv: x.bag" ||
+		fmt.Sprint(a["capabilities"], a["dataStartTime"]) != "[time] <nil>" {
 		t.Errorf("%v, %v", a, b)
 	}
-	if got := fmt.Sprint(b["capabilities"], b["dataStartTime"], b["dataEndTime"]); got != "[time playbackControl] map[nsec:0 sec:1.7e+09] map[nsec:1.1e+07 sec:1.7e+09]" {
+	if got := fmt.Sprint(b["capabilities"], b["dataStartTime"],
+		b["dataEndTime"]); got != "[time playbackControl] map[nsec:0 sec:1.7e+09] map[nsec:1.1e+07 sec:1.7e+09]" {
 		t.Error(got)
 	}
 	channels, _ := old.text("advertise")["channels"].([]any)
@@ -224,7 +236,8 @@ func TestPlayBytes(t *testing.T) {
 		more, _ := old.text("advertise")["channels"].([]any)
 		channels = append(channels, more...)
 	}
-	if got := fmt.Sprint(channels[2]); len(channels) != 5 || got != "map[encoding:protobuf id:3 schema:Af8A schemaEncoding:protobuf schemaName:a.B topic:/three]" {
+	if got := fmt.Sprint(channels[2]); len(channels) != 5 ||
+		got != "map[encoding:protobuf id:3 schema:Af8A schemaEncoding:protobuf schemaName:a.B topic:/three]" {
 		t.Errorf("%d: %s", len(channels), got)
 	}
 	for _, c := range []*client{sdk, silent} {
@@ -243,7 +256,8 @@ func TestPlayBytes(t *testing.T) {
 		t.Errorf("time %x", got)
 	}
 	sdk.send(websocket.MessageBinary, control(0, 1, false, 0, "id"))
-	want := append(binary.LittleEndian.AppendUint64([]byte{5, 3}, uint64(start+11e6)), 0, 0, 0x80, 0x3f, 0, 2, 0, 0, 0, 'i', 'd')
+	want := append(binary.LittleEndian.AppendUint64([]byte{5, 3}, uint64(start+11e6)), 0, 0, 0x80, 0x3f, 0, 2, 0, 0, 0,
+		'i', 'd')
 	if got := sdk.binary(5); string(got) != string(want) {
 		t.Errorf("%x, want %x", got, want)
 	}
@@ -277,7 +291,8 @@ func TestPlaybackControl(t *testing.T) {
 		for {
 			b := c.binary(5)
 			if string(b[19:]) == id {
-				return b[1], int64(binary.LittleEndian.Uint64(b[2:])), math.Float32frombits(binary.LittleEndian.Uint32(b[10:])), b[14] == 1
+				return b[1], int64(binary.LittleEndian.Uint64(b[2:])), math.Float32frombits(binary.LittleEndian.Uint32(b[10:])),
+					b[14] == 1
 			}
 		}
 	}
@@ -319,17 +334,21 @@ func TestHostileViewer(t *testing.T) {
 		b      []byte
 		status string // "": the connection ends
 	}{
-		"no JSON":        {websocket.MessageText, []byte("{"), ""},
-		"other JSON":     {websocket.MessageText, []byte(`{"op":"subscribe","subscriptions":{}}`), ""},
-		"negative":       {websocket.MessageText, []byte(`{"op":"subscribe","subscriptions":[{"id":-1,"channelId":1}]}`), ""},
-		"large":          {websocket.MessageText, []byte(`{"op":"` + strings.Repeat("x", maxRequest) + `"}`), ""},
-		"empty":          {websocket.MessageBinary, nil, ""},
-		"short":          {websocket.MessageBinary, []byte{3, 0, 0}, ""},
-		"4 GB":           {websocket.MessageBinary, long, ""},
-		"unknown":        {websocket.MessageText, []byte(`{"op":"setParameters"}`), "setParameters"},
-		"no channel":     {websocket.MessageText, []byte(`{"op":"subscribe","subscriptions":[{"id":1,"channelId":0},{"id":2,"channelId":18446744073709551615}]}`), "no such channel"},
-		"twice":          {websocket.MessageText, []byte(`{"op":"subscribe","subscriptions":[{"id":1,"channelId":1},{"id":1,"channelId":2}]}`), "in use"},
-		"no subscriber":  {websocket.MessageText, []byte(`{"op":"unsubscribe","subscriptionIds":[7]}`), "no such subscription"},
+		"no JSON":    {websocket.MessageText, []byte("{"), ""},
+		"other JSON": {websocket.MessageText, []byte(`{"op":"subscribe","subscriptions":{}}`), ""},
+		"negative":   {websocket.MessageText, []byte(`{"op":"subscribe","subscriptions":[{"id":-1,"channelId":1}]}`), ""},
+		"large":      {websocket.MessageText, []byte(`{"op":"` + strings.Repeat("x", maxRequest) + `"}`), ""},
+		"empty":      {websocket.MessageBinary, nil, ""},
+		"short":      {websocket.MessageBinary, []byte{3, 0, 0}, ""},
+		"4 GB":       {websocket.MessageBinary, long, ""},
+		"unknown":    {websocket.MessageText, []byte(`{"op":"setParameters"}`), "setParameters"},
+		"no channel": {websocket.MessageText,
+			[]byte(`{"op":"subscribe","subscriptions":[{"id":1,"channelId":0},{"id":2,"channelId":18446744073709551615}]}`),
+			"no such channel"},
+		"twice": {websocket.MessageText,
+			[]byte(`{"op":"subscribe","subscriptions":[{"id":1,"channelId":1},{"id":1,"channelId":2}]}`), "in use"},
+		"no subscriber": {websocket.MessageText, []byte(`{"op":"unsubscribe","subscriptionIds":[7]}`),
+			"no such subscription"},
 		"no speed":       {websocket.MessageBinary, control(0, float32(math.NaN()), true, start, ""), "speed above 0"},
 		"negative speed": {websocket.MessageBinary, control(0, -1, false, 0, ""), "speed above 0"},
 		"publishes":      {websocket.MessageBinary, []byte{1, 0, 0, 0, 0, 'x'}, "no message 1"},
@@ -348,7 +367,8 @@ func TestHostileViewer(t *testing.T) {
 		for err == nil {
 			_, _, err = viewer.conn.Read(ctx)
 		}
-		if cancel(); websocket.CloseStatus(err) != websocket.StatusPolicyViolation && websocket.CloseStatus(err) != websocket.StatusMessageTooBig {
+		if cancel(); websocket.CloseStatus(err) != websocket.StatusPolicyViolation &&
+			websocket.CloseStatus(err) != websocket.StatusMessageTooBig {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -362,7 +382,8 @@ func TestHostileViewer(t *testing.T) {
 func TestNeverReads(t *testing.T) {
 	large := make([]byte, 1<<20)
 	for _, drop := range []bool{false, true} {
-		s := play(t, PlayOptions{Wait: true, Drop: drop, Patience: 3 * time.Second}, 1000, 120, func(int) []byte { return large })
+		s := play(t, PlayOptions{Wait: true, Drop: drop, Patience: 3 * time.Second}, 1000, 120,
+			func(int) []byte { return large })
 		deaf := s.connect(t, subprotocols...)
 		deaf.subscribe(1, 2, 3, 4)
 		for i := range 100_000 { // it asks, too
@@ -500,7 +521,8 @@ func TestPlayAccess(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := io.ReadAll(resp.Body)
-	if _ = resp.Body.Close(); resp.StatusCode != http.StatusUpgradeRequired || !slices.Contains(strings.Fields(string(text)), "Foxglove") {
+	if _ = resp.Body.Close(); resp.StatusCode != http.StatusUpgradeRequired ||
+		!slices.Contains(strings.Fields(string(text)), "Foxglove") {
 		t.Errorf("%s: %s", resp.Status, text)
 	}
 }

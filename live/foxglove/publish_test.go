@@ -74,7 +74,8 @@ func publish(ctx context.Context, p *Publisher, topics []storage.Topic, messages
 		}
 	}
 	for i := range messages {
-		if err := w.Write(&storage.Message{Topic: storage.TopicID(i % len(topics)), LogTime: start + int64(i)*1e6, Data: data(i)}); err != nil {
+		if err := w.Write(&storage.Message{Topic: storage.TopicID(i % len(topics)), LogTime: start + int64(i)*1e6,
+			Data: data(i)}); err != nil {
 			return err
 		}
 	}
@@ -91,20 +92,24 @@ func TestPublish(t *testing.T) {
 			_ = conn.Write(ctx, websocket.MessageBinary, []byte{2, 0, 0, 0, 0, 0, 0, 0, 0})
 		}
 	})
-	p, err := NewPublisher(t.Context(), b.url, PublishOptions{Clock: live.NewClock(1000, false), Delay: 100 * time.Millisecond})
+	p, err := NewPublisher(t.Context(), b.url, PublishOptions{Clock: live.NewClock(1000, false),
+		Delay: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := p.Format(); f.Holds.Native != "cdr" || !f.Live || !f.Holds.Carries("json", "jsonschema") || f.Holds.Carries("ros1", "ros1msg") {
+	if f := p.Format(); f.Holds.Native != "cdr" || !f.Live || !f.Holds.Carries("json", "jsonschema") ||
+		f.Holds.Carries("ros1", "ros1msg") {
 		t.Errorf("the format is %+v", f)
 	}
-	topics := []storage.Topic{played[2], {Name: "five", Type: "a.B", Encoding: "json", Schema: storage.Schema{Encoding: "protobuf", Data: []byte{1, 255}}}}
+	topics := []storage.Topic{played[2], {Name: "five", Type: "a.B", Encoding: "json",
+		Schema: storage.Schema{Encoding: "protobuf", Data: []byte{1, 255}}}}
 	for range 2 {
 		if err := publish(t.Context(), p, topics, 3, number); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if failed, warnings := p.Problems(); !slices.Equal(failed, []string{"the server reports: no type x"}) || !slices.Equal(warnings, []string{"the server reports: late"}) {
+	if failed, warnings := p.Problems(); !slices.Equal(failed, []string{"the server reports: no type x"}) ||
+		!slices.Equal(warnings, []string{"the server reports: late"}) {
 		t.Errorf("problems are %q, %q", failed, warnings)
 	}
 	if err := p.Close(); err != nil {
@@ -133,7 +138,8 @@ func TestPublishClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		w, _ := p.Format().Create(t.Context(), "", storage.WriteOptions{})
-		if _, err := w.CreateTopic(storage.Topic{Name: "/clock", Encoding: encoding}); !errors.Is(err, storage.ErrUnsupported) {
+		if _, err := w.CreateTopic(storage.Topic{Name: "/clock", Encoding: encoding}); !errors.Is(err,
+			storage.ErrUnsupported) {
 			t.Error(err)
 		}
 		if err := publish(t.Context(), p, []storage.Topic{{Name: "/a", Encoding: encoding}}, 100, number); err != nil {
@@ -153,7 +159,8 @@ func TestPublishClock(t *testing.T) {
 		}
 	}
 	b := startBridge(t, strings.Replace(publishInfo, "cdr", "protobuf", 1), nil)
-	if _, err := NewPublisher(t.Context(), b.url, PublishOptions{Clock: live.NewClock(1, false), ClockHz: 1}); !errors.Is(err, storage.ErrUnsupported) {
+	if _, err := NewPublisher(t.Context(), b.url, PublishOptions{Clock: live.NewClock(1, false), ClockHz: 1}); !errors.Is(
+		err, storage.ErrUnsupported) {
 		t.Error(err)
 	}
 }
@@ -200,11 +207,17 @@ func TestPublishEnds(t *testing.T) {
 		talk func(ctx context.Context, conn *websocket.Conn)
 		want string
 	}{
-		"it goes":          {func(_ context.Context, conn *websocket.Conn) { time.Sleep(50 * time.Millisecond); _ = conn.CloseNow() }, "ws://"},
-		"it takes nothing": {func(ctx context.Context, _ *websocket.Conn) { <-ctx.Done() }, "the server took nothing for 200ms"},
+		"it goes": {func(_ context.Context,
+			conn *websocket.Conn) {
+			time.Sleep(50 * time.Millisecond)
+			_ = conn.CloseNow()
+		}, "ws://"},
+		"it takes nothing": {func(ctx context.Context, _ *websocket.Conn) { <-ctx.Done() },
+			"the server took nothing for 200ms"},
 	} {
 		b := startBridge(t, publishInfo, c.talk)
-		p, err := NewPublisher(t.Context(), b.url, PublishOptions{Clock: live.NewClock(1, false), Patience: 200 * time.Millisecond})
+		p, err := NewPublisher(t.Context(), b.url, PublishOptions{Clock: live.NewClock(1, false),
+			Patience: 200 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,7 @@
 // Package foxglove speaks the Foxglove WebSocket protocol: a Recorder records from servers, such as
 // foxglove_bridge of ROS 2 and programs with the Foxglove SDK, a Publisher plays recordings into them,
-// and a Player is a server that plays recordings to viewers. The subprotocols foxglove.websocket.v1 and foxglove.sdk.v1 differ in the
-// control of the playback alone, which only the second one has:
+// and a Player is a server that plays recordings to viewers. The subprotocols foxglove.websocket.v1 and foxglove.sdk.v1
+// differ in the control of the playback alone, which only the second one has:
 //
 //	text    JSON {"op": ...}: serverInfo, advertise, status from the server; subscribe, unsubscribe,
 //	        and advertise, unadvertise for channels of the client, to it
@@ -93,7 +93,8 @@ func Record(ctx context.Context, address string, o RecordOptions) (*Recorder, er
 		o.MaxMessage = live.DefaultMaxMessage
 	}
 	o.Format, o.Path = "foxglove", address
-	r := &Recorder{o: o, address: address, done: make(chan struct{}), listed: make(chan struct{}), topics: map[[sha256.Size]byte]storage.TopicID{}}
+	r := &Recorder{o: o, address: address, done: make(chan struct{}), listed: make(chan struct{}),
+		topics: map[[sha256.Size]byte]storage.TopicID{}}
 	conn, err := connect(ctx, address, o.MaxMessage)
 	if err != nil {
 		return nil, err
@@ -114,15 +115,19 @@ func Record(ctx context.Context, address string, o RecordOptions) (*Recorder, er
 func connect(ctx context.Context, address string, maxMessage int64) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	conn, resp, err := websocket.Dial(ctx, address, &websocket.DialOptions{Subprotocols: subprotocols, HTTPClient: &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dial}}})
+	conn, resp, err := websocket.Dial(ctx, address, &websocket.DialOptions{Subprotocols: subprotocols,
+		HTTPClient: &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dial}}})
 	if err != nil {
 		if resp != nil {
-			return nil, fmt.Errorf("%s: it answers with HTTP status %s: not a server of the Foxglove WebSocket protocol", address, resp.Status)
+			return nil, fmt.Errorf("%s: it answers with HTTP status %s: not a server of the Foxglove WebSocket protocol",
+				address, resp.Status)
 		}
-		return nil, fmt.Errorf("%s: %w; is foxglove_bridge or another server of the Foxglove WebSocket protocol running there?", address, err)
+		return nil, fmt.Errorf(
+			"%s: %w; is foxglove_bridge or another server of the Foxglove WebSocket protocol running there?", address, err)
 	}
 	if conn.Subprotocol() == "" {
-		return nil, errors.Join(fmt.Errorf("%s: a WebSocket server, but not of the Foxglove protocol", address), conn.CloseNow())
+		return nil, errors.Join(fmt.Errorf("%s: a WebSocket server, but not of the Foxglove protocol", address),
+			conn.CloseNow())
 	}
 	conn.SetReadLimit(max(maxMessage, maxText) + 64<<10)
 	return conn, nil
@@ -156,7 +161,8 @@ func (r *Recorder) follow(ctx context.Context, conn *websocket.Conn) {
 			err := r.session(ctx, conn)
 			_ = conn.CloseNow()
 			if wait = firstRetry; ctx.Err() == nil && !r.Ended() {
-				r.Warn(storage.Warning{Code: "connection-lost", Damage: true, Message: fmt.Sprintf("the connection ended, and is made again; what is sent meanwhile is lost: %v", err)})
+				r.Warn(storage.Warning{Code: "connection-lost", Damage: true,
+					Message: fmt.Sprintf("the connection ended, and is made again; what is sent meanwhile is lost: %v", err)})
 			}
 		}
 		select {
@@ -245,7 +251,8 @@ func (r *Recorder) session(ctx context.Context, conn *websocket.Conn) error {
 
 // message reads a message of a channel. What is not wanted is left out as it comes: time, assets, the state of a
 // player, and what was sent before the server knew that a subscription ended.
-func (r *Recorder) message(in io.Reader, subscribed map[uint32]storage.TopicID, sizes map[storage.TopicID]int64) (m storage.Message, wanted bool, err error) {
+func (r *Recorder) message(in io.Reader, subscribed map[uint32]storage.TopicID, sizes map[storage.TopicID]int64) (
+	m storage.Message, wanted bool, err error) {
 	var head [13]byte
 	n, err := io.ReadFull(in, head[:])
 	switch {
@@ -269,7 +276,8 @@ func (r *Recorder) message(in io.Reader, subscribed map[uint32]storage.TopicID, 
 }
 
 // text takes a message in JSON.
-func (r *Recorder) text(ctx context.Context, conn *websocket.Conn, b []byte, subscribed map[uint32]storage.TopicID) error {
+func (r *Recorder) text(ctx context.Context, conn *websocket.Conn, b []byte,
+	subscribed map[uint32]storage.TopicID) error {
 	var m struct {
 		Op       string   `json:"op"`
 		Channels channels `json:"channels"`
@@ -290,7 +298,8 @@ func (r *Recorder) text(ctx context.Context, conn *websocket.Conn, b []byte, sub
 }
 
 // subscribe subscribes to those of the channels that are wanted.
-func (r *Recorder) subscribe(ctx context.Context, conn *websocket.Conn, channels []channel, subscribed map[uint32]storage.TopicID) error {
+func (r *Recorder) subscribe(ctx context.Context, conn *websocket.Conn, channels []channel,
+	subscribed map[uint32]storage.TopicID) error {
 	list := []subscription{}
 	for i := range channels {
 		c := &channels[i]
@@ -299,7 +308,9 @@ func (r *Recorder) subscribe(ctx context.Context, conn *websocket.Conn, channels
 		}
 		id, err := r.topic(c)
 		if err != nil || c.ID > 1<<32-1 {
-			r.Warn(storage.Warning{Code: "channel-refused", Damage: true, Message: fmt.Sprintf("topic %.200s cannot be recorded: its number is %d, its definition is in %.40q: %v", c.Topic, c.ID, c.SchemaEncoding, err)})
+			r.Warn(storage.Warning{Code: "channel-refused", Damage: true,
+				Message: fmt.Sprintf("topic %.200s cannot be recorded: its number is %d, its definition is in %.40q: %v", c.Topic,
+					c.ID, c.SchemaEncoding, err)})
 			continue
 		}
 		subscribed[uint32(c.ID)] = id
@@ -318,7 +329,8 @@ func (r *Recorder) subscribe(ctx context.Context, conn *websocket.Conn, channels
 }
 
 // usualSchema has the encodings of definitions that servers of the first version leave out.
-var usualSchema = map[string]string{"ros1": "ros1msg", "cdr": "ros2msg", "protobuf": "protobuf", "json": "jsonschema", "flatbuffer": "flatbuffer"}
+var usualSchema = map[string]string{"ros1": "ros1msg", "cdr": "ros2msg", "protobuf": "protobuf", "json": "jsonschema",
+	"flatbuffer": "flatbuffer"}
 
 // topic returns the topic of a channel: that of an older one if they are the same.
 func (r *Recorder) topic(c *channel) (storage.TopicID, error) {
@@ -327,7 +339,8 @@ func (r *Recorder) topic(c *channel) (storage.TopicID, error) {
 		r.Reconnected(id)
 		return id, nil
 	}
-	t := storage.Topic{Name: c.Topic, Type: c.SchemaName, Encoding: c.Encoding, Metadata: c.Metadata, Schema: storage.Schema{Encoding: c.SchemaEncoding, Data: []byte(c.Schema)}}
+	t := storage.Topic{Name: c.Topic, Type: c.SchemaName, Encoding: c.Encoding, Metadata: c.Metadata,
+		Schema: storage.Schema{Encoding: c.SchemaEncoding, Data: []byte(c.Schema)}}
 	if t.Schema.Encoding == "" {
 		t.Schema.Encoding = usualSchema[c.Encoding]
 	}

@@ -30,7 +30,10 @@ func record(t *testing.T, h http.Handler, o RecordOptions) *Recorder {
 func recordRaw(t *testing.T, h http.Handler, o RecordOptions) *Recorder {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
-	s.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
+	s.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, connKey{},
+			c)
+	}
 	s.Start()
 	o.Takes = func(name, _ string) bool { return name != "/other" }
 	o.Round = 20 * time.Millisecond
@@ -69,9 +72,11 @@ func read(t *testing.T, r *Recorder, n int) (list []string) {
 // of messages are skipped.
 func TestRecord(t *testing.T) {
 	descriptors := base64.StdEncoding.EncodeToString([]byte("\x01\x02"))
-	texts := []string{`{"op":"serverInfo","name":"x","capabilities":[]}`, `{"op":"status","level":1,"message":"slow"}`, `{"op":"unknown","more":[1]}`, foxglovetest.Chatter,
+	texts := []string{`{"op":"serverInfo","name":"x","capabilities":[]}`, `{"op":"status","level":1,"message":"slow"}`,
+		`{"op":"unknown","more":[1]}`, foxglovetest.Chatter,
 		`{"op":"advertise","channels":[{"id":8,"topic":"/other","encoding":"json","schemaName":"","schema":""},{"id":9,"topic":"/p","encoding":"protobuf","schemaName":"a.B","schema":"` + descriptors + `","metadata":{"latching":"1"}}]}`}
-	messages := [][]byte{foxglovetest.Message(7, 5, "one"), {2, 0, 0, 0, 0, 0, 0, 0, 0}, foxglovetest.Message(8, 6, "no"), foxglovetest.Message(9, 7, "two")}
+	messages := [][]byte{foxglovetest.Message(7, 5, "one"), {2, 0, 0, 0, 0, 0, 0, 0, 0}, foxglovetest.Message(8, 6, "no"),
+		foxglovetest.Message(9, 7, "two")}
 	for _, subprotocol := range subprotocols {
 		r := record(t, foxglovetest.Handler(subprotocol, texts, messages, false), RecordOptions{})
 		if info := r.Info(); len(info.Topics) == 0 || info.Topics[0].Name != "/chatter" {
@@ -82,7 +87,8 @@ func TestRecord(t *testing.T) {
 		}
 		info := r.Info()
 		a, b := info.Topics[0], info.Topics[1]
-		if a.Type != "std_msgs/msg/String" || a.Schema.Encoding != "ros2msg" || b.Schema.Encoding != "protobuf" || string(b.Schema.Data) != "\x01\x02" || a.Metadata != nil || b.Metadata[storage.MetaLatching] != "1" {
+		if a.Type != "std_msgs/msg/String" || a.Schema.Encoding != "ros2msg" || b.Schema.Encoding != "protobuf" ||
+			string(b.Schema.Data) != "\x01\x02" || a.Metadata != nil || b.Metadata[storage.MetaLatching] != "1" {
 			t.Errorf("%+v", info.Topics)
 		}
 		if w := r.Damage().Warnings; len(w) != 1 || !strings.Contains(w[0].Message, "slow") {
@@ -94,7 +100,8 @@ func TestRecord(t *testing.T) {
 // TestWallTime: times are those of this machine.
 func TestWallTime(t *testing.T) {
 	began := time.Now().UnixNano()
-	r := record(t, foxglovetest.Handler(subprotocols[0], []string{foxglovetest.Chatter}, [][]byte{foxglovetest.Message(7, 5, "x")}, false), RecordOptions{WallTime: true})
+	r := record(t, foxglovetest.Handler(subprotocols[0], []string{foxglovetest.Chatter},
+		[][]byte{foxglovetest.Message(7, 5, "x")}, false), RecordOptions{WallTime: true})
 	var at int64
 	got := read(t, r, 1)
 	if _, err := fmt.Sscan(strings.Join(got, ""), &at); err != nil || at < began || at > time.Now().UnixNano() {
@@ -104,7 +111,8 @@ func TestWallTime(t *testing.T) {
 
 // TestReconnect: a connection that ends is made again, and its topics go on.
 func TestReconnect(t *testing.T) {
-	r := record(t, foxglovetest.Handler("foxglove.sdk.v1", []string{foxglovetest.Chatter}, [][]byte{foxglovetest.Message(7, 5, "x")}, true), RecordOptions{})
+	r := record(t, foxglovetest.Handler("foxglove.sdk.v1", []string{foxglovetest.Chatter},
+		[][]byte{foxglovetest.Message(7, 5, "x")}, true), RecordOptions{})
 	if got := read(t, r, 2); len(got) != 2 {
 		t.Errorf("%q", got)
 	}
@@ -121,20 +129,25 @@ func TestHostileServer(t *testing.T) {
 		message []byte
 		word    string
 	}{
-		"no JSON":      {[]string{"{"}, nil, "not JSON"},
-		"other JSON":   {[]string{`{"op":"advertise","channels":{}}`}, nil, "not JSON as it should be"},
-		"short":        {[]string{foxglovetest.Chatter}, []byte{1, 7, 0, 0, 0}, "a message of 5 bytes"},
-		"large":        {[]string{foxglovetest.Chatter}, foxglovetest.Message(7, 1, strings.Repeat("x", 80<<10)), "limit"},
-		"large number": {[]string{strings.Replace(foxglovetest.Chatter, `"id":7`, `"id":4294967296`, 1)}, nil, "its number is 4294967296"},
-		"no base64":    {[]string{strings.Replace(foxglovetest.Chatter, `"ros2msg"`, `"protobuf"`, 1)}, nil, "illegal base64"},
+		"no JSON":    {[]string{"{"}, nil, "not JSON"},
+		"other JSON": {[]string{`{"op":"advertise","channels":{}}`}, nil, "not JSON as it should be"},
+		"short":      {[]string{foxglovetest.Chatter}, []byte{1, 7, 0, 0, 0}, "a message of 5 bytes"},
+		"large":      {[]string{foxglovetest.Chatter}, foxglovetest.Message(7, 1, strings.Repeat("x", 80<<10)), "limit"},
+		"large number": {[]string{strings.Replace(foxglovetest.Chatter, `"id":7`, `"id":4294967296`, 1)}, nil,
+			"its number is 4294967296"},
+		"no base64": {[]string{strings.Replace(foxglovetest.Chatter, `"ros2msg"`, `"protobuf"`, 1)}, nil, "illegal base64"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := record(t, foxglovetest.Handler("foxglove.websocket.v1", c.texts, [][]byte{c.message}, true), RecordOptions{MaxMessage: 1000, Options: live.Options{Duration: 1500 * time.Millisecond}})
+			r := record(t, foxglovetest.Handler("foxglove.websocket.v1", c.texts, [][]byte{c.message}, true),
+				RecordOptions{MaxMessage: 1000, Options: live.Options{Duration: 1500 * time.Millisecond}})
 			if got := read(t, r, -1); got != nil {
 				t.Errorf("%d messages", len(got))
 			}
-			if !slices.ContainsFunc(r.Damage().Warnings, func(w storage.Warning) bool { return w.Damage && strings.Contains(w.Message, c.word) }) {
+			if !slices.ContainsFunc(r.Damage().Warnings, func(w storage.Warning) bool {
+				return w.Damage &&
+					strings.Contains(w.Message, c.word)
+			}) {
 				t.Errorf("%+v", r.Damage().Warnings)
 			}
 		})
@@ -166,7 +179,8 @@ func TestCutMessage(t *testing.T) {
 		if conn.Write(r.Context(), websocket.MessageText, []byte(foxglovetest.Chatter)) != nil {
 			return
 		}
-		if _, _, err := conn.Read(r.Context()); err != nil || conn.Write(r.Context(), websocket.MessageBinary, foxglovetest.Message(7, 5, "whole")) != nil {
+		if _, _, err := conn.Read(r.Context()); err != nil || conn.Write(r.Context(), websocket.MessageBinary,
+			foxglovetest.Message(7, 5, "whole")) != nil {
 			return
 		}
 		if w, err := conn.Writer(r.Context(), websocket.MessageBinary); err == nil {

@@ -96,7 +96,8 @@ func (v *viewer) binary(b []byte) (wrong string, err error) {
 	if b[1] > 1 || !(speed > 0) {
 		wrong = "PlaybackControl needs a command 0 or 1, and a speed above 0"
 	} else {
-		v.control(b[1] == 1, min(max(speed, 1e-3), 1e3), b[6] != 0, int64(min(binary.LittleEndian.Uint64(b[7:]), math.MaxInt64)))
+		v.control(b[1] == 1, min(max(speed, 1e-3), 1e3), b[6] != 0,
+			int64(min(binary.LittleEndian.Uint64(b[7:]), math.MaxInt64)))
 	}
 	p := v.player
 	p.mu.Lock()

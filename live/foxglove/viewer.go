@@ -54,11 +54,13 @@ func Accepts(w http.ResponseWriter, r *http.Request, rules *access.Rules) bool {
 	}
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		w.Header().Set("Upgrade", "websocket")
-		http.Error(w, "This is a server of the Foxglove WebSocket protocol. Open ws://"+r.Host+r.URL.EscapedPath()+" in a viewer.", http.StatusUpgradeRequired)
+		http.Error(w, "This is a server of the Foxglove WebSocket protocol. Open ws://"+r.Host+r.URL.EscapedPath()+
+			" in a viewer.", http.StatusUpgradeRequired)
 		return false
 	}
 	offered := strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ",")
-	if !slices.ContainsFunc(strings.Split(offered, ","), func(s string) bool { return slices.Contains(subprotocols, strings.TrimSpace(s)) }) {
+	if !slices.ContainsFunc(strings.Split(offered, ","),
+		func(s string) bool { return slices.Contains(subprotocols, strings.TrimSpace(s)) }) {
 		http.Error(w, "The subprotocol must be "+strings.Join(subprotocols, " or ")+".", http.StatusBadRequest)
 		return false
 	}
@@ -70,14 +72,16 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !Accepts(w, r, &p.o.Access) {
 		return
 	}
-	v := &viewer{player: p, name: r.RemoteAddr, wake: sync.NewCond(&p.mu), subscriptions: map[*channelOut]uint32{}, numbers: map[uint32]*channelOut{}}
+	v := &viewer{player: p, name: r.RemoteAddr, wake: sync.NewCond(&p.mu), subscriptions: map[*channelOut]uint32{},
+		numbers: map[uint32]*channelOut{}}
 	if !p.enter(v) {
 		http.Error(w, "There are too many viewers, or the playing has ended.", http.StatusServiceUnavailable)
 		return
 	}
 	defer p.running.Done()
 	defer p.leave(v)
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: subprotocols, InsecureSkipVerify: true}) // Access has checked the origin
+	// Access has checked the origin
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: subprotocols, InsecureSkipVerify: true})
 	if err != nil {
 		return
 	}
@@ -158,7 +162,8 @@ func (v *viewer) info() []byte {
 		Nsec int64 `json:"nsec"`
 	}
 	o := &v.player.o
-	m := map[string]any{"op": "serverInfo", "name": "bagconv: " + o.Name, "capabilities": []string{"time"}, "supportedEncodings": []string{}, "metadata": map[string]string{}, "sessionId": v.player.session}
+	m := map[string]any{"op": "serverInfo", "name": "bagconv: " + o.Name, "capabilities": []string{"time"},
+		"supportedEncodings": []string{}, "metadata": map[string]string{}, "sessionId": v.player.session}
 	if v.sdk {
 		m["capabilities"] = []string{"time", "playbackControl"}
 		m["dataStartTime"], m["dataEndTime"] = stamp{o.Start / 1e9, o.Start % 1e9}, stamp{o.End / 1e9, o.End % 1e9}

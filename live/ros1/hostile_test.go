@@ -87,7 +87,8 @@ func TestHostileMasters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := RecordOptions{Options: live.Options{Round: fast.Round, Duration: 3 * time.Second}, WallTime: true, Takes: func(string, string) bool { return true }}
+			o := RecordOptions{Options: live.Options{Round: fast.Round, Duration: 3 * time.Second}, WallTime: true,
+				Takes: func(string, string) bool { return true }}
 			r, err := Record(t.Context(), masterThat(t, answer), o)
 			if err != nil {
 				t.Fatal(err)
@@ -125,8 +126,8 @@ func TestHostilePublishers(t *testing.T) {
 	}
 }
 
-// TestOutwardMasters: what a master names that is nearer than itself is not asked: not by the address of a node, and not
-// by the one that the node names for a topic.
+// TestOutwardMasters: what a master names that is nearer than itself is not asked: not by the address of a node, and
+// not by the one that the node names for a topic.
 func TestOutwardMasters(t *testing.T) {
 	var asked atomic.Int32
 	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -142,7 +143,8 @@ func TestOutwardMasters(t *testing.T) {
 			say(w, []any{"http://169.254.169.254/latest/", node.URL + "/"})
 		}
 	})
-	o := RecordOptions{Options: live.Options{Round: fast.Round, Duration: 2 * time.Second}, WallTime: true, Takes: func(string, string) bool { return true }}
+	o := RecordOptions{Options: live.Options{Round: fast.Round, Duration: 2 * time.Second}, WallTime: true,
+		Takes: func(string, string) bool { return true }}
 	r, err := Record(t.Context(), master, o)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +152,9 @@ func TestOutwardMasters(t *testing.T) {
 	defer r.Close()
 	begun := time.Now()
 	read(t, r, -1)
-	for _, uri := range []string{"publisher at http://169.254.169.254/latest/: the publisher is said to be at 169.254.169.254, which is an address of the link", "publisher at " + node.URL + "/: the publisher is said to be at 169.254.169.254"} {
+	for _, uri := range []string{"publisher at http://169.254.169.254/latest/: the publisher is said to be at " +
+		"169.254.169.254, which is an address of the link", "publisher at " + node.URL +
+		"/: the publisher is said to be at 169.254.169.254"} {
 		if warned(r, uri) == nil {
 			t.Errorf("no warning %q: %+v", uri, r.Damage().Warnings)
 		}

@@ -89,7 +89,8 @@ func (n *node) start() error {
 		return err
 	}
 	n.api = "http://" + net.JoinHostPort(n.host, strconv.Itoa(port)) + "/"
-	n.server = &http.Server{Handler: n, ReadHeaderTimeout: wire.Timeout, ReadTimeout: wire.Timeout, WriteTimeout: wire.Timeout, MaxHeaderBytes: 64 << 10}
+	n.server = &http.Server{Handler: n, ReadHeaderTimeout: wire.Timeout, ReadTimeout: wire.Timeout,
+		WriteTimeout: wire.Timeout, MaxHeaderBytes: 64 << 10}
 	go func() {
 		defer close(n.done)
 		_ = n.server.Serve(l) // it ends with close
@@ -199,7 +200,8 @@ func randomName(prefix string) string {
 func plain(err error) error {
 	var dns *net.DNSError
 	if errors.As(err, &dns) && dns.IsNotFound {
-		return fmt.Errorf("the host name %s does not resolve here; set ROS_IP or ROS_HOSTNAME where that node runs, or add the name to /etc/hosts", dns.Name)
+		return fmt.Errorf("the host name %s does not resolve here; set ROS_IP or ROS_HOSTNAME where that node runs, or add "+
+			"the name to /etc/hosts", dns.Name)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errors.New("no answer in time")

@@ -102,7 +102,8 @@ func (p *Player) ended(pub *publication, l *link, missing int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.stopped && len(p.lost) < 1000 {
-		p.lost = append(p.lost, fmt.Sprintf("topic %s, subscriber %s: the connection ended before the recording did: %v", pub.topic, l.caller, plain(err)))
+		p.lost = append(p.lost, fmt.Sprintf("topic %s, subscriber %s: the connection ended before the recording did: %v",
+			pub.topic, l.caller, plain(err)))
 	}
 }
 
@@ -148,7 +149,8 @@ func (p *Player) watch() {
 			if registered[s] = registered[s] || known; err != nil || known || !registered[s] {
 				continue // if there is no answer, it is asked again
 			}
-			p.complain("the master was restarted; all topics are registered again, and nodes that asked before that may not have found them")
+			p.complain("the master was restarted; all topics are registered again, and nodes that asked before that may not " +
+				"have found them")
 			for _, t := range s.published() {
 				_, _ = s.node.master.call(p.ctx, "registerPublisher", t[0], t[1], s.node.api) // a failure is found the next time
 			}
@@ -288,7 +290,8 @@ func (p *Player) startClock() error {
 	if err != nil {
 		return err
 	}
-	pub, err := s.publish(&publication{topic: "/clock", typ: "rosgraph_msgs/Clock", md5: "a9c97c1d230cfc112e270351a944ee47", definition: "time clock\n"})
+	pub, err := s.publish(&publication{topic: "/clock", typ: "rosgraph_msgs/Clock",
+		md5: "a9c97c1d230cfc112e270351a944ee47", definition: "time clock\n"})
 	if err != nil {
 		return err
 	}
@@ -337,7 +340,8 @@ func (w *playWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	case pub.md5 == "" || pub.md5 == "*":
 		return 0, fmt.Errorf("the md5sum of %s is not known: %w", t.Type, storage.ErrUnsupported)
 	case !isName(name):
-		return 0, fmt.Errorf("%q is not a topic name of ROS 1, which has parts of ASCII letters, digits and _ with / between them; rename the topic: %w", name, storage.ErrUnsupported)
+		return 0, fmt.Errorf("%q is not a topic name of ROS 1, which has parts of ASCII letters, digits and _ with / "+
+			"between them; rename the topic: %w", name, storage.ErrUnsupported)
 	case name == "/clock" && w.player.o.ClockHz > 0:
 		return 0, fmt.Errorf("the player publishes /clock itself: %w", storage.ErrUnsupported)
 	}
@@ -355,7 +359,8 @@ func (w *playWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 // isName is what roscpp requires of a global name (ros::names::validate), whose nodes end with an
 // exception when the master has another one, and leaves as it is (ros::names::clean).
 func isName(name string) bool {
-	return strings.Trim(name, "/_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && path.Clean(name) == name && name != "/"
+	return strings.Trim(name, "/_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" &&
+		path.Clean(name) == name && name != "/"
 }
 
 // Write sends a message when it is due. See storage.Writer.

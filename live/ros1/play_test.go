@@ -20,8 +20,10 @@ import (
 )
 
 func stringTopic(name, caller, latching string) storage.Topic {
-	return storage.Topic{Name: name, Type: "std_msgs/String", Encoding: encoding, Schema: storage.Schema{Encoding: schemaEncoding, Data: []byte("string data\n")},
-		Metadata: map[string]string{storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1", storage.MetaCallerID: caller, storage.MetaLatching: latching}}
+	return storage.Topic{Name: name, Type: "std_msgs/String", Encoding: encoding,
+		Schema: storage.Schema{Encoding: schemaEncoding, Data: []byte("string data\n")},
+		Metadata: map[string]string{storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1", storage.MetaCallerID: caller,
+			storage.MetaLatching: latching}}
 }
 
 func newPlayer(t *testing.T, m *rostest.Master, o PlayOptions) (*Player, storage.Writer) {
@@ -64,7 +66,8 @@ func TestPlay(t *testing.T) {
 				var err error
 				for i := range n {
 					if err == nil {
-						err = w.Write(&storage.Message{Topic: []storage.TopicID{a, b}[i%2], LogTime: int64(i), Data: []byte(strings.Repeat(fmt.Sprintf("%06d", i), 300))})
+						err = w.Write(&storage.Message{Topic: []storage.TopicID{a, b}[i%2], LogTime: int64(i),
+							Data: []byte(strings.Repeat(fmt.Sprintf("%06d", i), 300))})
 					}
 				}
 				played <- err
@@ -73,7 +76,8 @@ func TestPlay(t *testing.T) {
 			if err := <-played; err != nil || len(got) != n {
 				t.Fatalf("%d messages, %v", len(got), err)
 			}
-			late := record(t, m, RecordOptions{Options: fast, Topics: []string{"/a"}, Takes: func(string, string) bool { return false }})
+			late := record(t, m, RecordOptions{Options: fast, Topics: []string{"/a"},
+				Takes: func(string, string) bool { return false }})
 			if got := read(t, late, 1); len(got) != 1 || !strings.HasPrefix(got[0], "001998") {
 				t.Errorf("the late recorder has %d messages", len(got))
 			}
@@ -84,7 +88,8 @@ func TestPlay(t *testing.T) {
 			for _, x := range topicsOf(t, first) {
 				names = append(names, x.Name+" "+x.Metadata[storage.MetaLatching])
 				caller := x.Metadata[storage.MetaCallerID]
-				if strings.Contains(caller, "first") != (publishers && x.Name == "/a") || !strings.HasPrefix(caller, "/bagconv_play") {
+				if strings.Contains(caller, "first") != (publishers && x.Name == "/a") ||
+					!strings.HasPrefix(caller, "/bagconv_play") {
 					t.Errorf("%s is published by %s", x.Name, caller)
 				}
 			}
@@ -101,7 +106,8 @@ func TestNames(t *testing.T) {
 	m := newFakeMaster(t)
 	p, w := newPlayer(t, m, PlayOptions{})
 	for _, name := range []string{"", "/a b", "/\uFFFD", "/a-b", "/~a", "/a//b", "/a/"} {
-		if _, err := w.CreateTopic(stringTopic(name, "/first", "0")); !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "rename") {
+		if _, err := w.CreateTopic(stringTopic(name, "/first", "0")); !errors.Is(err, storage.ErrUnsupported) ||
+			!strings.Contains(err.Error(), "rename") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -121,7 +127,8 @@ func subscribe(t *testing.T, p *Player, topic, md5 string) (net.Conn, map[string
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
-	if _, err := c.Write(wire.AppendHeader(nil, map[string]string{wire.FieldCaller: "/test", wire.FieldTopic: topic, wire.FieldMD5: md5, wire.FieldType: "x/Y"})); err != nil {
+	if _, err := c.Write(wire.AppendHeader(nil, map[string]string{wire.FieldCaller: "/test", wire.FieldTopic: topic,
+		wire.FieldMD5: md5, wire.FieldType: "x/Y"})); err != nil {
 		t.Fatal(err)
 	}
 	fields, err := wire.ReadHeader(c)
@@ -137,10 +144,12 @@ func TestSubscribers(t *testing.T) {
 	m := newFakeMaster(t)
 	p, w := newPlayer(t, m, PlayOptions{})
 	a := create(t, w, stringTopic("/a", "", "0"))
-	if _, fields := subscribe(t, p, "/a", "123"); !strings.Contains(fields[wire.FieldError], "has type std_msgs/String with md5sum 992c") {
+	if _, fields := subscribe(t, p, "/a", "123"); !strings.Contains(fields[wire.FieldError],
+		"has type std_msgs/String with md5sum 992c") {
 		t.Errorf("%q", fields)
 	}
-	if _, fields := subscribe(t, p, "/none", "*"); !strings.Contains(fields[wire.FieldError], "/none is not published here") {
+	if _, fields := subscribe(t, p, "/none", "*"); !strings.Contains(fields[wire.FieldError],
+		"/none is not published here") {
 		t.Errorf("%q", fields)
 	}
 	gone, _ := subscribe(t, p, "/a", "*")
@@ -186,7 +195,8 @@ func TestSubscribers(t *testing.T) {
 func TestPlayerMasterRestarts(t *testing.T) {
 	m := newFakeMaster(t)
 	p, w := newPlayer(t, m, PlayOptions{Publishers: true})
-	topics := map[string]storage.TopicID{"/a": create(t, w, stringTopic("/a", "/first", "0")), "/b": create(t, w, stringTopic("/b", "/second", "0"))}
+	topics := map[string]storage.TopicID{"/a": create(t, w, stringTopic("/a", "/first", "0")),
+		"/b": create(t, w, stringTopic("/b", "/second", "0"))}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	old, err := m.Subscribe(ctx, "/a")
@@ -218,7 +228,8 @@ func TestPlayerMasterRestarts(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	if lost, problems := p.Problems(); len(lost) > 0 || len(problems) != 1 || !strings.Contains(problems[0], "the master was restarted") {
+	if lost, problems := p.Problems(); len(lost) > 0 || len(problems) != 1 || !strings.Contains(problems[0],
+		"the master was restarted") {
 		t.Errorf("lost %q, problems %q", lost, problems)
 	}
 }
@@ -263,7 +274,8 @@ func TestHostileSubscriber(t *testing.T) {
 		"field without =": {5, 0, 0, 0, 1, 0, 0, 0, 'x'},
 		"no topic":        wire.AppendHeader(nil, map[string]string{wire.FieldCaller: "/x", wire.FieldMD5: "*"}),
 		"no md5sum":       wire.AppendHeader(nil, map[string]string{wire.FieldCaller: "/x", wire.FieldTopic: "/a"}),
-		"a long topic":    wire.AppendHeader(nil, map[string]string{wire.FieldTopic: strings.Repeat("/x", 1<<20), wire.FieldMD5: "*"}),
+		"a long topic": wire.AppendHeader(nil, map[string]string{wire.FieldTopic: strings.Repeat("/x", 1<<20),
+			wire.FieldMD5: "*"}),
 	} {
 		c, err := net.Dial("tcp", p.all()[0].listen.Addr().String())
 		if err != nil {
@@ -324,10 +336,12 @@ func TestInterruptedPlayer(t *testing.T) {
 func TestClockTopic(t *testing.T) {
 	m := newFakeMaster(t)
 	p, w := newPlayer(t, m, PlayOptions{ClockHz: 100})
-	if _, err := w.CreateTopic(storage.Topic{Name: "/clock", Encoding: encoding, Metadata: map[string]string{storage.MetaMD5Sum: "x"}}); err == nil {
+	if _, err := w.CreateTopic(storage.Topic{Name: "/clock", Encoding: encoding,
+		Metadata: map[string]string{storage.MetaMD5Sum: "x"}}); err == nil {
 		t.Error("two publishers of /clock")
 	}
-	for _, bad := range []storage.Topic{{Name: "/x", Encoding: "cdr"}, {Name: "/x", Encoding: encoding, Metadata: map[string]string{storage.MetaMD5Sum: "*"}}} {
+	for _, bad := range []storage.Topic{{Name: "/x", Encoding: "cdr"}, {Name: "/x", Encoding: encoding,
+		Metadata: map[string]string{storage.MetaMD5Sum: "*"}}} {
 		if _, err := w.CreateTopic(bad); err == nil {
 			t.Errorf("%+v was accepted", bad)
 		}
@@ -343,7 +357,8 @@ func TestClockTopic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now := int64(binary.LittleEndian.Uint32(b))*1e9 + int64(binary.LittleEndian.Uint32(b[4:])); now < start || now > start+10e9 {
+		if now := int64(binary.LittleEndian.Uint32(b))*1e9 + int64(binary.LittleEndian.Uint32(b[4:])); now < start ||
+			now > start+10e9 {
 			t.Errorf("/clock has %d", now)
 		}
 	}

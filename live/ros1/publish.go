@@ -32,13 +32,15 @@ type publication struct {
 // header returns the answer to a subscriber, or an error that it gets.
 func (p *publication) header(caller string, asked map[string]string) (map[string]string, error) {
 	if md5 := asked[wire.FieldMD5]; md5 != "*" && md5 != p.md5 {
-		return nil, fmt.Errorf("topic %s has type %s with md5sum %s, and the subscriber asks for %.100s with %.40s", p.topic, p.typ, p.md5, asked[wire.FieldType], md5)
+		return nil, fmt.Errorf("topic %s has type %s with md5sum %s, and the subscriber asks for %.100s with %.40s", p.topic,
+			p.typ, p.md5, asked[wire.FieldType], md5)
 	}
 	latching := "0"
 	if p.latching {
 		latching = "1"
 	}
-	return map[string]string{wire.FieldCaller: caller, wire.FieldTopic: p.topic, wire.FieldType: p.typ, wire.FieldMD5: p.md5,
+	return map[string]string{wire.FieldCaller: caller, wire.FieldTopic: p.topic, wire.FieldType: p.typ,
+		wire.FieldMD5:        p.md5,
 		wire.FieldDefinition: p.definition, wire.FieldLatching: latching}, nil
 }
 

@@ -27,10 +27,11 @@ const (
 type RecordOptions struct {
 	live.Options // Now is not used
 
-	Topics     []string                    // names that are subscribed to at once; their publishers may come later
-	Takes      func(name, typ string) bool // reports whether another topic is recorded when it has a publisher; nil: none is
-	WallTime   bool                        // of this machine, although the system has a simulated one
-	MaxMessage int64                       // bytes; 0: live.DefaultMaxMessage. A publisher that sends a larger one is disconnected
+	Topics []string // names that are subscribed to at once; their publishers may come later
+	// reports whether another topic is recorded when it has a publisher; nil: none is
+	Takes      func(name, typ string) bool
+	WallTime   bool  // of this machine, although the system has a simulated one
+	MaxMessage int64 // bytes; 0: live.DefaultMaxMessage. A publisher that sends a larger one is disconnected
 }
 
 // A Recorder records the topics of a ROS 1 system. It is a storage.Reader whose topics are the
@@ -78,7 +79,8 @@ func Record(ctx context.Context, address string, o RecordOptions) (*Recorder, er
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{o: o, node: n, subs: map[string]*subscription{}, topics: map[string]storage.TopicID{}, types: map[string]string{}, connecting: make(chan struct{}, maxConnecting)}
+	r := &Recorder{o: o, node: n, subs: map[string]*subscription{}, topics: map[string]storage.TopicID{},
+		types: map[string]string{}, connecting: make(chan struct{}, maxConnecting)}
 	r.o.Format, r.o.Path = encoding, address
 	if !o.WallTime {
 		if r.simulated, err = n.master.simTime(ctx); err != nil {
@@ -149,7 +151,8 @@ func (r *Recorder) subscribe(topic string, keep bool) error {
 	s := r.subs[topic]
 	added := s == nil
 	if added {
-		s = &subscription{r: r, topic: topic, keep: keep, clock: r.simulated && topic == "/clock", publishers: map[string]bool{}}
+		s = &subscription{r: r, topic: topic, keep: keep, clock: r.simulated && topic == "/clock",
+			publishers: map[string]bool{}}
 		r.subs[topic] = s
 	}
 	r.mu.Unlock()
@@ -218,7 +221,8 @@ func (r *Recorder) watch(begun chan<- error) {
 			continue // until Close
 		}
 		if err != nil && r.ctx.Err() == nil {
-			r.Warn(storage.Warning{Code: "master-lost", Message: "the master did not answer for a time; topics that began then may be missing"})
+			r.Warn(storage.Warning{Code: "master-lost",
+				Message: "the master did not answer for a time; topics that began then may be missing"})
 		}
 	}
 }
@@ -269,7 +273,8 @@ func (r *Recorder) connected(topic, uri string, fields map[string]string) (stora
 	if caller == "" {
 		caller = uri
 	}
-	key := strings.Join([]string{topic, caller, fields[wire.FieldType], fields[wire.FieldMD5], fields[wire.FieldLatching], fields[wire.FieldDefinition]}, "\x00")
+	key := strings.Join([]string{topic, caller, fields[wire.FieldType], fields[wire.FieldMD5], fields[wire.FieldLatching],
+		fields[wire.FieldDefinition]}, "\x00")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if id, known := r.topics[key]; known {
@@ -278,7 +283,9 @@ func (r *Recorder) connected(topic, uri string, fields map[string]string) (stora
 	}
 	who := topic + "\x00" + caller
 	if was, known := r.types[who]; known && was != fields[wire.FieldMD5] {
-		r.Warn(storage.Warning{Code: "type-changed", Message: fmt.Sprintf("topic %s: %s has another type now, %s, and its messages are a topic of their own", topic, caller, fields[wire.FieldType])})
+		r.Warn(storage.Warning{Code: "type-changed",
+			Message: fmt.Sprintf("topic %s: %s has another type now, %s, and its messages are a topic of their own", topic,
+				caller, fields[wire.FieldType])})
 	}
 	r.types[who] = fields[wire.FieldMD5]
 	t := storage.Topic{Name: topic, Type: fields[wire.FieldType], Encoding: encoding, Metadata: map[string]string{}}

@@ -33,7 +33,8 @@ func TestRecord(t *testing.T) {
 		t.Fatalf("%d topics", len(topics))
 	}
 	x := topics[0]
-	want := map[string]string{storage.MetaCallerID: "/talker", storage.MetaLatching: "1", storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1"}
+	want := map[string]string{storage.MetaCallerID: "/talker", storage.MetaLatching: "1",
+		storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1"}
 	if x.Name != "/chatter" || x.Type != "std_msgs/String" || string(x.Schema.Data) != "string data\n" {
 		t.Errorf("%+v", x)
 	}
@@ -71,13 +72,17 @@ func TestBrokenPublisher(t *testing.T) {
 		damaged bool
 		before  int // messages of it
 	}{
-		"dies within a message": {append(append(rostest.StringHeader(), rostest.Message("whole")...), 100, 0, 0, 0, 'x'), "after 1 of 100 bytes of a message", true, 1},
-		"dies within a length":  {append(rostest.StringHeader(), 1, 0), "within the length of a message", true, 0},
-		"header of 4 GB":        {[]byte{255, 255, 255, 255, 0, 0}, "a header of 4294967295 bytes, more than the limit", true, 0},
-		"field of 4 GB":         {[]byte{5, 0, 0, 0, 255, 255, 255, 255, 0}, "a field of 4294967295 bytes, and 1 are left", true, 0},
-		"field without =":       {[]byte{5, 0, 0, 0, 1, 0, 0, 0, 'x'}, "a field without =", true, 0},
-		"message of 4 GB":       {append(rostest.StringHeader(), 255, 255, 255, 255), "more than the limit of 1000", true, 0},
-		"error":                 {wire.AppendHeader(nil, map[string]string{wire.FieldError: "no such topic"}), "it refuses the connection: no such topic", false, 0},
+		"dies within a message": {append(append(rostest.StringHeader(), rostest.Message("whole")...), 100, 0, 0, 0, 'x'),
+			"after 1 of 100 bytes of a message", true, 1},
+		"dies within a length": {append(rostest.StringHeader(), 1, 0), "within the length of a message", true, 0},
+		"header of 4 GB": {[]byte{255, 255, 255, 255, 0, 0}, "a header of 4294967295 bytes, more than the limit", true,
+			0},
+		"field of 4 GB": {[]byte{5, 0, 0, 0, 255, 255, 255, 255, 0}, "a field of 4294967295 bytes, and 1 are left", true,
+			0},
+		"field without =": {[]byte{5, 0, 0, 0, 1, 0, 0, 0, 'x'}, "a field without =", true, 0},
+		"message of 4 GB": {append(rostest.StringHeader(), 255, 255, 255, 255), "more than the limit of 1000", true, 0},
+		"error": {wire.AppendHeader(nil, map[string]string{wire.FieldError: "no such topic"}),
+			"it refuses the connection: no such topic", false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -200,7 +205,8 @@ func TestSimulatedTime(t *testing.T) {
 	m.Publish("/clock", "rosgraph_msgs/Clock", newFakePublisher(t, func(c net.Conn) {
 		<-ready
 		time.Sleep(100 * time.Millisecond)
-		_, _ = c.Write(append(rostest.StringHeader(wire.FieldTopic, "/clock"), rostest.Message("\x05\x00\x00\x00\x07\x00\x00\x00")...))
+		_, _ = c.Write(append(rostest.StringHeader(wire.FieldTopic, "/clock"),
+			rostest.Message("\x05\x00\x00\x00\x07\x00\x00\x00")...))
 		_, _ = c.Read(make([]byte, 1))
 	}))
 	takes := func(name, _ string) bool { return name == "/chatter" }
@@ -209,7 +215,8 @@ func TestSimulatedTime(t *testing.T) {
 	}
 	began := time.Now().UnixNano()
 	go func() { <-ready }()
-	if at := firstTime(t, record(t, m, RecordOptions{Options: fast, Takes: takes, WallTime: true})); at < began || at > time.Now().UnixNano() {
+	if at := firstTime(t, record(t, m, RecordOptions{Options: fast, Takes: takes, WallTime: true})); at < began ||
+		at > time.Now().UnixNano() {
 		t.Errorf("time %d with WallTime, from %d on", at, began)
 	}
 }

@@ -104,7 +104,8 @@ func (r *Recorder) mayFollow() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.followed == maxPublishers {
-		r.Warn(storage.Warning{Code: "too-many-publishers", Damage: true, Message: fmt.Sprintf("there are more than %d publishers; the others are not recorded", maxPublishers)})
+		r.Warn(storage.Warning{Code: "too-many-publishers", Damage: true,
+			Message: fmt.Sprintf("there are more than %d publishers; the others are not recorded", maxPublishers)})
 		return false
 	}
 	r.followed++
@@ -211,7 +212,8 @@ func (s *subscription) connect(ctx context.Context, uri string) (net.Conn, error
 		return nil, err
 	}
 	_ = conn.SetDeadline(time.Now().Add(wire.Timeout))
-	fields := map[string]string{wire.FieldCaller: s.r.node.name, wire.FieldTopic: s.topic, wire.FieldMD5: "*", wire.FieldType: "*", wire.FieldNoDelay: "1"}
+	fields := map[string]string{wire.FieldCaller: s.r.node.name, wire.FieldTopic: s.topic, wire.FieldMD5: "*",
+		wire.FieldType: "*", wire.FieldNoDelay: "1"}
 	if _, err := conn.Write(wire.AppendHeader(nil, fields)); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

@@ -33,12 +33,14 @@ func Message(name string) protoreflect.MessageDescriptor {
 var layouts = map[string]map[string]string{
 	"common_msgs": {
 		"basic_msgs/": "modules/common_msgs/basic_msgs/", "sensor_msgs/": "modules/common_msgs/sensor_msgs/",
-		"localization_msgs/": "modules/common_msgs/localization_msgs/", "transform_msgs/": "modules/common_msgs/transform_msgs/",
+		"localization_msgs/": "modules/common_msgs/localization_msgs/",
+		"transform_msgs/":    "modules/common_msgs/transform_msgs/",
 	},
 	"legacy": {
 		"basic_msgs/": "modules/common/proto/", "sensor_msgs/imu.proto": "modules/drivers/gnss/proto/imu.proto",
-		"sensor_msgs/gnss_best_pose.proto": "modules/drivers/gnss/proto/gnss_best_pose.proto", "sensor_msgs/": "modules/drivers/proto/",
-		"localization_msgs/": "modules/localization/proto/", "transform_msgs/": "modules/transform/proto/",
+		"sensor_msgs/gnss_best_pose.proto": "modules/drivers/gnss/proto/gnss_best_pose.proto",
+		"sensor_msgs/":                     "modules/drivers/proto/",
+		"localization_msgs/":               "modules/localization/proto/", "transform_msgs/": "modules/transform/proto/",
 	},
 }
 

@@ -66,7 +66,8 @@ func lex(src string) ([]token, error) {
 			}
 			out = append(out, token{wordToken, src[start:i], line})
 		case isDigit(c) || c == '.' && i+1 < len(src) && isDigit(src[i+1]):
-			for i < len(src) && (isLetter(src[i]) || isDigit(src[i]) || src[i] == '.' || (src[i] == '-' || src[i] == '+') && (src[i-1] == 'e' || src[i-1] == 'E')) {
+			for i < len(src) && (isLetter(src[i]) || isDigit(src[i]) || src[i] == '.' || (src[i] == '-' || src[i] == '+') &&
+				(src[i-1] == 'e' || src[i-1] == 'E')) {
 				i++
 			}
 			out = append(out, token{numberToken, src[start:i], line})

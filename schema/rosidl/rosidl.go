@@ -69,8 +69,11 @@ func Parse(name string, text []byte) (*schema.Message, error) {
 	case len(text) > maxText:
 		return nil, &Error{Type: name, What: "text of more than 16 MiB"}
 	}
-	p := &parser{structs: map[string]*structDef{}, types: map[string]typeRef{}, consts: map[string]string{}, numbers: map[string]int64{},
-		made: map[string]*schema.Message{}, flat: map[string]resolved{}, lastID: map[*schema.Message]uint32{}, ids: map[*schema.Message]map[uint32]string{}, enums: map[*schema.Message][]*enumDef{}, refused: map[string]string{}, bits: map[string]int{}}
+	p := &parser{structs: map[string]*structDef{}, types: map[string]typeRef{}, consts: map[string]string{},
+		numbers: map[string]int64{},
+		made:    map[string]*schema.Message{}, flat: map[string]resolved{}, lastID: map[*schema.Message]uint32{},
+		ids: map[*schema.Message]map[uint32]string{}, enums: map[*schema.Message][]*enumDef{}, refused: map[string]string{},
+		bits: map[string]int{}}
 	for _, block := range split(string(text)) {
 		tokens, err := lex(block)
 		if err == nil {
@@ -284,7 +287,8 @@ func (p *parser) resolve(r typeRef, scope []string, user string, depth int) (res
 		return resolved{}, &Error{Type: user, What: "types are nested too deeply"}
 	}
 	if r.name == "" {
-		t := resolved{schema.Type{Kind: r.kind, StringBound: r.bound, Array: r.array, Len: r.len, Enumerated: r.enumerated}, r.enum}
+		t := resolved{schema.Type{Kind: r.kind, StringBound: r.bound, Array: r.array, Len: r.len, Enumerated: r.enumerated},
+			r.enum}
 		if r.elem == nil {
 			return t, nil
 		}

@@ -69,8 +69,10 @@ func TestParse(t *testing.T) {
 	want := []field{
 		{"on", schema.Bool, 0, 0, 0}, {"raw", schema.Byte, 0, 0, 0}, {"a", schema.Int8, 0, 0, 0}, {"b", schema.Int8, 0, 0, 0},
 		{"big", schema.Uint64, 0, 0, 0}, {"small", schema.Int32, 0, 0, 0}, {"k", schema.Float64, schema.Fixed, 9, 0},
-		{"parts", schema.Struct, schema.Fixed, 2, 0}, {"more", schema.Struct, schema.Unbounded, 0, 0}, {"three", schema.Struct, schema.Bounded, 3, 0},
-		{"words", schema.String, schema.Unbounded, 0, 5}, {"wide", schema.WString, 0, 0, 0}, {"short_text", schema.String, 0, 0, 8},
+		{"parts", schema.Struct, schema.Fixed, 2, 0}, {"more", schema.Struct, schema.Unbounded, 0, 0},
+		{"three", schema.Struct, schema.Bounded, 3, 0},
+		{"words", schema.String, schema.Unbounded, 0, 5}, {"wide", schema.WString, 0, 0, 0}, {"short_text", schema.String, 0,
+			0, 8},
 		{"f", schema.Float32, schema.Fixed, 4, 0}, {"stamp", schema.Struct, 0, 0, 0}, {"mode", schema.Enum, 0, 0, 0},
 	}
 	if len(m.Fields) != len(want) {
@@ -82,10 +84,12 @@ func TestParse(t *testing.T) {
 		}
 	}
 	part := m.Fields[7].Type.Message
-	if part != m.Fields[8].Type.Message || part.Name != "p/msg/Part" || len(part.Fields) != 2 || len(part.Fields[1].Type.Message.Fields) != 0 {
+	if part != m.Fields[8].Type.Message || part.Name != "p/msg/Part" || len(part.Fields) != 2 ||
+		len(part.Fields[1].Type.Message.Fields) != 0 {
 		t.Errorf("Part is %+v", part)
 	}
-	constants := []schema.Constant{{Kind: schema.Uint8, Name: "FIRST", Text: "1"}, {Kind: schema.String, Name: "NAME", Text: "one two"},
+	constants := []schema.Constant{{Kind: schema.Uint8, Name: "FIRST", Text: "1"}, {Kind: schema.String, Name: "NAME",
+		Text: "one two"},
 		{Kind: schema.Int32, Name: "LOW", Text: "-5"}, {Kind: schema.Int32, Name: "SIZE", Text: "4"},
 		{Kind: schema.Int32, Name: "MODE_OFF", Text: "7"}, {Kind: schema.Int32, Name: "MODE_ON", Text: "8"}}
 	if !slices.Equal(m.Constants, constants) {
@@ -162,7 +166,8 @@ func TestExpressions(t *testing.T) {
 		"010":                  "8",
 		"18446744073709551615": "18446744073709551615",
 	} {
-		idl := "module p { module msg { module K { const long BASE = 8; }; module T_Constants { const uint64 BASE = 8; const uint64 C = " + text +
+		idl := "module p { module msg { module K { const long BASE = 8; }; module T_Constants { const uint64 BASE = 8; " +
+			"const uint64 C = " + text +
 			"; }; struct T { long x; }; }; };"
 		m, err := Parse("p/msg/T", []byte(idl))
 		if err != nil {
@@ -176,7 +181,8 @@ func TestExpressions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := m.Fields; f[0].Type.StringBound != 7 || f[1].Type.Len != 6 || f[2].Type.StringBound != 2 || f[3].Type.Len != 3 {
+	if f := m.Fields; f[0].Type.StringBound != 7 || f[1].Type.Len != 6 || f[2].Type.StringBound != 2 ||
+		f[3].Type.Len != 3 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -240,8 +246,10 @@ func TestBombs(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add("module p { module msg { union U switch(long) { case 1: long x; }; struct B { long a[2][2]; }; struct Sample : B { sequence<U> u; }; }; };")
-	f.Add("typedef long A[9]; typedef A B[9]; const long N = 1 << 4; module p { module msg { struct Sample { B b[N]; string<N> s; }; }; };")
+	f.Add("module p { module msg { union U switch(long) { case 1: long x; }; struct B { long a[2][2]; }; struct Sample " +
+		": B { sequence<U> u; }; }; };")
+	f.Add("typedef long A[9]; typedef A B[9]; const long N = 1 << 4; module p { module msg { struct Sample { B b[N]; " +
+		"string<N> s; }; }; };")
 	f.Add(sample)
 	f.Add("module p { module msg { struct Sample { long a[3]; }; }; };")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -278,7 +286,8 @@ func TestOMG(t *testing.T) {
 		for _, f := range m.Fields {
 			got = append(got, f.Type.Text()+" "+f.Name)
 		}
-		if want := "uint32 id, float32[6] grid, idl char[4] text, idl/msg/Plain p, rcl/msg/Time t"; m.Name != "a_b/msg/T" || strings.Join(got, ", ") != want {
+		if want := "uint32 id, float32[6] grid, idl char[4] text, idl/msg/Plain p, rcl/msg/Time t"; m.Name != "a_b/msg/T" ||
+			strings.Join(got, ", ") != want {
 			t.Errorf("%s is %s with %q, want %q", name, m.Name, got, want)
 		}
 	}
@@ -379,7 +388,8 @@ func TestEnums(t *testing.T) {
 	for _, c := range m.Constants {
 		got = append(got, c.Kind.String()+" "+c.Name+"="+c.Text)
 	}
-	want := "int32 MODE_ON=77, int32 MODE_OFF=0, int32 MODE_SLOWAHEAD=5, int32 MODE_ON2=8, int32 MODE_NEXT2=9, int8 MODE_OFF2=-2, int8 MODE_ON3=-1"
+	want := "int32 MODE_ON=77, int32 MODE_OFF=0, int32 MODE_SLOWAHEAD=5, int32 MODE_ON2=8, int32 MODE_NEXT2=9, int8 " +
+		"MODE_OFF2=-2, int8 MODE_ON3=-1"
 	if all := strings.Join(got, ", "); all != want {
 		t.Errorf("%s\nwant %s", all, want)
 	}
@@ -387,7 +397,8 @@ func TestEnums(t *testing.T) {
 	if err != nil || len(base.Constants) != 4 || base.Constants[2].Name != "MODE_ON" {
 		t.Errorf("%+v, %v", base, err)
 	}
-	for _, again := range []string{"module a { enum Mode { OFF }; };", "module a { enum Mode { OFF, slowAhead, ON, NEXT }; };"} {
+	for _, again := range []string{"module a { enum Mode { OFF }; };",
+		"module a { enum Mode { OFF, slowAhead, ON, NEXT }; };"} {
 		if _, err := Parse("T", []byte(text+again)); err == nil || !strings.Contains(err.Error(), "twice") {
 			t.Errorf("%s: %v", again, err)
 		}
@@ -418,7 +429,8 @@ func TestManyEnumerators(t *testing.T) {
 
 // TestNoBound: the largest number of 32 bits is no bound, as eProsima's tools write it.
 func TestNoBound(t *testing.T) {
-	text := "struct T {\nsequence<octet, 4294967295> a;\nstring<4294967295> b;\nmap<long, long, 4294967295> c;\nsequence<octet, 7> d;\n};\n"
+	text := "struct T {\nsequence<octet, 4294967295> a;\nstring<4294967295> b;\nmap<long, long, 4294967295> " +
+		"c;\nsequence<octet, 7> d;\n};\n"
 	msg, err := Parse("T", []byte(text))
 	if err != nil {
 		t.Fatal(err)

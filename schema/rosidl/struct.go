@@ -92,7 +92,8 @@ func (p *parser) field(def *structDef, ref typeRef, noted notes, scope []string,
 
 // repeated refuses a definition that is not the same as one before of its name.
 func (p *parser) repeated(name string, before, def *structDef) error {
-	if before.complete && (before.base != def.base || before.union != def.union || !reflect.DeepEqual(before.fields, def.fields)) {
+	if before.complete && (before.base != def.base || before.union != def.union || !reflect.DeepEqual(before.fields,
+		def.fields)) {
 		return p.fail("type " + name + " is defined twice, in different ways")
 	}
 	return nil

@@ -48,7 +48,8 @@ func (p *parser) typeSpec(scope []string, depth int) (typeRef, error) {
 	}
 	switch {
 	case p.accept("unsigned"):
-		kind, ok := map[schema.Kind]schema.Kind{schema.Int16: schema.Uint16, schema.Int32: schema.Uint32, schema.Int64: schema.Uint64}[p.long()]
+		kind, ok := map[schema.Kind]schema.Kind{schema.Int16: schema.Uint16, schema.Int32: schema.Uint32,
+			schema.Int64: schema.Uint64}[p.long()]
 		if !ok {
 			return typeRef{}, p.fail("unsigned what?")
 		}

@@ -142,7 +142,8 @@ func (p *parser) labelNumber(l label, def *structDef, e *enumDef, user string) (
 // discriminator checks the type of a discriminator.
 func (p *parser) discriminator(m *schema.Message, def *structDef, f *schema.Field) error {
 	switch f.Type.Kind {
-	case schema.Bool, schema.Int8, schema.Uint8, schema.Int16, schema.Uint16, schema.Int32, schema.Uint32, schema.Int64, schema.Uint64,
+	case schema.Bool, schema.Int8, schema.Uint8, schema.Int16, schema.Uint16, schema.Int32, schema.Uint32, schema.Int64,
+		schema.Uint64,
 		schema.Byte, schema.Char, schema.IDLChar, schema.Enum:
 		if f.Type.Array == schema.Single && len(def.fields) > 1 {
 			return nil

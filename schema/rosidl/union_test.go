@@ -62,12 +62,15 @@ func TestUnions(t *testing.T) {
 			module T_Constants { const Color FIRST = Color::GREEN; const q::Shade SECOND = RED; };
 		};`
 	for name, want := range map[string]string{
-		"U": "discriminator_ enum; a float32[]<=1 @1 [0 7]; b int32[]<=4 @2 [9]; c string[] @3 [4]; discriminator string[]<=1 @4 default",
+		"U": "discriminator_ enum; a float32[]<=1 @1 [0 7]; b int32[]<=4 @2 [9]; c string[] @3 [4]; discriminator " +
+			"string[]<=1 @4 default",
 		"V": "discriminator bool; u p/msg/U[]<=1 @1 [1]",
 		"W": "discriminator idl char; x byte[]<=1 @1 [120]",
-		"T": "u p/msg/U; v p/msg/TVValue[]<=1 @1?; w int32[]<=3 @2?; x int32; y string[]<=1 @4?; names p/msg/TNamesEntry[]; deep_map p/msg/TDeepMapEntry[]<=4; lists p/msg/TListsItem2[]",
+		"T": "u p/msg/U; v p/msg/TVValue[]<=1 @1?; w int32[]<=3 @2?; x int32; y string[]<=1 @4?; names " +
+			"p/msg/TNamesEntry[]; deep_map p/msg/TDeepMapEntry[]<=4; lists p/msg/TListsItem2[]",
 		"M": "a int32 @0; b int32 @16; c int32 @17; color int32 @262528368; d int32[]<=1 @36855673?",
-		"H": "a int32 @0; b int32 @16; c int32 @17; color int32 @262528368; d int32[]<=1 @36855673?; shapesize int32 @74944730",
+		"H": "a int32 @0; b int32 @16; c int32 @17; color int32 @262528368; d int32[]<=1 @36855673?; shapesize int32 " +
+			"@74944730",
 		"N": "a int32 @0; b int32 @16; c int32 @17; color int32 @262528368; d int32[]<=1 @36855673?; z int32 @36855674",
 	} {
 		m, err := Parse("p::"+name, []byte(text))
@@ -86,7 +89,8 @@ func TestUnions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(m.Constants); n < 2 || m.Constants[0] != (schema.Constant{Kind: schema.Int32, Name: "FIRST", Text: "7"}) || m.Constants[1].Text != "0" {
+	if n := len(m.Constants); n < 2 || m.Constants[0] != (schema.Constant{Kind: schema.Int32, Name: "FIRST", Text: "7"}) ||
+		m.Constants[1].Text != "0" {
 		t.Errorf("constants %+v", m.Constants)
 	}
 	var names []string
@@ -94,7 +98,8 @@ func TestUnions(t *testing.T) {
 		names = append(names, fmt.Sprintf("%s %d: %s", d.Name, d.Extensibility, describe(d)))
 	}
 	want := "p/msg/TVValue 4: data p/msg/V[], p/msg/TNamesEntry 4: key string; value p/msg/W[], " +
-		"p/msg/TDeepMapEntry 4: key int32; value p/msg/TDeepMapEntryValueEntry[], p/msg/TDeepMapEntryValueEntry 4: key enum; value float64, " +
+		"p/msg/TDeepMapEntry 4: key int32; value p/msg/TDeepMapEntryValueEntry[], p/msg/TDeepMapEntryValueEntry 4: key " +
+		"enum; value float64, " +
 		"p/msg/TListsItem2 4: data p/msg/TListsItem[], p/msg/TListsItem 4: data int32[]<=2"
 	all := strings.Join(names, ", ")
 	for part := range strings.SplitSeq(want, ", ") {

@@ -37,7 +37,8 @@ var expression = regexp.MustCompile(`\$\{\{ *inputs\.([a-z-]+) *\}\}`)
 // run runs the steps as a runner does: each a script of its own in a shell of
 // its own, with the inputs in the environment. It returns what was written to
 // the files of outputs and of the summary, and everything that was printed.
-func (a *action) run(t *testing.T, inputs map[string]string, environ ...string) (outputs, summary, printed string, err error) {
+func (a *action) run(t *testing.T, inputs map[string]string, environ ...string) (outputs, summary, printed string,
+	err error) {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -75,7 +76,8 @@ func (a *action) run(t *testing.T, inputs map[string]string, environ ...string) 
 		cmd := exec.CommandContext(ctx, "bash", "--noprofile", "--norc", "-eo", "pipefail", script)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GITHUB_ACTION_PATH="+root, "RUNNER_TEMP="+filepath.Join(dir, "temp"),
-			"GITHUB_OUTPUT="+filepath.Join(dir, "outputs"), "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"), "GITHUB_PATH="+filepath.Join(dir, "path"))
+			"GITHUB_OUTPUT="+filepath.Join(dir, "outputs"), "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"), "GITHUB_PATH="+
+				filepath.Join(dir, "path"))
 		cmd.Env = append(cmd.Env, environ...)
 		for name, value := range step.Env {
 			cmd.Env = append(cmd.Env, name+"="+expression.ReplaceAllStringFunc(value, func(s string) string {
@@ -139,7 +141,8 @@ func TestAction(t *testing.T) {
 	binary := filepath.Join(dir, "built", "bagconv")
 	t.Run("source", func(t *testing.T) {
 		out := filepath.Join(dir, "out")
-		outputs, summary, printed, err := a.run(t, map[string]string{"input": in, "output": out, "flags": "--topic\n*\n--jobs=1\n"})
+		outputs, summary, printed, err := a.run(t, map[string]string{"input": in, "output": out,
+			"flags": "--topic\n*\n--jobs=1\n"})
 		if err != nil {
 			t.Fatalf("%v\n%s", err, printed)
 		}
@@ -186,7 +189,8 @@ func TestAction(t *testing.T) {
 		t.Fatal(err)
 	}
 	sums := func(sum [32]byte) {
-		if err := os.WriteFile(filepath.Join(release, "SHA256SUMS"), fmt.Appendf(nil, "%x  %s.tar.gz\n", sum, name), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(release, "SHA256SUMS"), fmt.Appendf(nil, "%x  %s.tar.gz\n", sum, name),
+			0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -210,7 +214,8 @@ func TestAction(t *testing.T) {
 	} else if _, err := os.Stat(filepath.Join(inputs["output"], "sub", "b.bag")); err != nil {
 		t.Errorf("the file of flags was not heeded: %v\n%s", err, printed)
 	}
-	if _, _, printed, err := a.run(t, input("version", "9.9.8"), releases); err == nil || !strings.Contains(printed, "cannot be had") {
+	if _, _, printed, err := a.run(t, input("version", "9.9.8"), releases); err == nil ||
+		!strings.Contains(printed, "cannot be had") {
 		t.Errorf("a release that is not there: %v\n%s", err, printed)
 	}
 	if _, _, printed, err := a.run(t, input("input", filepath.Join(dir, "none")), releases); err == nil {
@@ -227,15 +232,18 @@ func TestAction(t *testing.T) {
 	}
 	var exit *exec.ExitError
 	outputs, summary, printed, err := a.run(t, input(), releases)
-	if exit, _ = err.(*exec.ExitError); exit == nil || exit.ExitCode() != 3 || !strings.Contains(outputs, "status=3\n") || !strings.Contains(summary, "cut.bag") {
+	if exit, _ = err.(*exec.ExitError); exit == nil || exit.ExitCode() != 3 || !strings.Contains(outputs, "status=3\n") ||
+		!strings.Contains(summary, "cut.bag") {
 		t.Errorf("damage: %v, %q, %q\n%s", err, outputs, summary, printed)
 	}
-	if outputs, _, printed, err := a.run(t, input("allow-loss", "true"), releases); err != nil || !strings.Contains(outputs, "status=3\n") {
+	if outputs, _, printed, err := a.run(t, input("allow-loss", "true"), releases); err != nil ||
+		!strings.Contains(outputs, "status=3\n") {
 		t.Errorf("allowed damage: %v, %q\n%s", err, outputs, printed)
 	}
 
 	sums(sha256.Sum256(packed[1:]))
-	if _, _, printed, err := a.run(t, input(), releases); err == nil || !strings.Contains(printed, "another checksum") || strings.Contains(printed, "9.9.9 go") {
+	if _, _, printed, err := a.run(t, input(), releases); err == nil || !strings.Contains(printed, "another checksum") ||
+		strings.Contains(printed, "9.9.9 go") {
 		t.Errorf("a wrong checksum: %v\n%s", err, printed)
 	}
 }

@@ -23,7 +23,8 @@ func TestPack(t *testing.T) {
 		for i := range packed {
 			dir := t.TempDir()
 			folder := filepath.Join(dir, "bagconv_1")
-			for name, mode := range map[string]os.FileMode{"bagconv": 0o700 + os.FileMode(i), "man/bagconv.1": 0o600 + os.FileMode(i)*4} {
+			for name, mode := range map[string]os.FileMode{"bagconv": 0o700 + os.FileMode(i), "man/bagconv.1": 0o600 +
+				os.FileMode(i)*4} {
 				path := filepath.Join(folder, name)
 				if err := os.MkdirAll(filepath.Dir(path), 0o777-os.FileMode(i)); err != nil {
 					t.Fatal(err)

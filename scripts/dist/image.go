@@ -21,7 +21,8 @@ func writeImage(out, folder, version, arch string, when time.Time) error {
 	if err != nil {
 		return err
 	}
-	layer, err := plainTar(when, tarEntry{"bagconv", 0o755, program}, tarEntry{"data/", 0o755, nil}, tarEntry{"tmp/", 0o1777, nil})
+	layer, err := plainTar(when, tarEntry{"bagconv", 0o755, program}, tarEntry{"data/", 0o755, nil},
+		tarEntry{"tmp/", 0o1777, nil})
 	if err != nil {
 		return err
 	}
@@ -42,11 +43,13 @@ func writeImage(out, folder, version, arch string, when time.Time) error {
 	}
 	name := fmt.Sprintf("%x.json", sha256.Sum256(config))
 	tag := strings.ReplaceAll(version, "+", "-") // which a tag must not have
-	manifest, err := json.Marshal([]object{{"Config": name, "RepoTags": []string{"bagconv:" + tag}, "Layers": []string{layerName}}})
+	manifest, err := json.Marshal([]object{{"Config": name, "RepoTags": []string{"bagconv:" + tag},
+		"Layers": []string{layerName}}})
 	if err != nil {
 		return err
 	}
-	archive, err := plainTar(when, tarEntry{name, 0o644, config}, tarEntry{"manifest.json", 0o644, manifest}, tarEntry{layerName, 0o644, packed})
+	archive, err := plainTar(when, tarEntry{name, 0o644, config}, tarEntry{"manifest.json", 0o644, manifest},
+		tarEntry{layerName, 0o644, packed})
 	if err != nil {
 		return err
 	}
@@ -78,7 +81,8 @@ func plainTar(when time.Time, entries ...tarEntry) ([]byte, error) {
 	var b bytes.Buffer
 	t := tar.NewWriter(&b)
 	for _, e := range entries {
-		h := &tar.Header{Name: e.name, Mode: e.mode, Size: int64(len(e.data)), ModTime: when, Typeflag: tar.TypeReg, Uname: "root", Gname: "root", Format: tar.FormatGNU}
+		h := &tar.Header{Name: e.name, Mode: e.mode, Size: int64(len(e.data)), ModTime: when, Typeflag: tar.TypeReg,
+			Uname: "root", Gname: "root", Format: tar.FormatGNU}
 		if e.name[len(e.name)-1] == '/' {
 			h.Typeflag = tar.TypeDir
 		}

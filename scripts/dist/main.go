@@ -55,7 +55,8 @@ func run(args []string) error {
 		return err
 	case len(args) == 5 && args[0] == "image":
 		version, _ := packageVersions(args[3])
-		return writeImage(filepath.Join(args[1], "bagconv-image_"+version+"_"+args[4]+".tar"), args[2], args[3], args[4], when)
+		return writeImage(filepath.Join(args[1], "bagconv-image_"+version+"_"+args[4]+".tar"), args[2], args[3], args[4],
+			when)
 	case len(args) == 6 && args[0] == "wheel":
 		name, err := wheelName(args[4], args[5])
 		if err != nil {
@@ -65,5 +66,6 @@ func run(args []string) error {
 	case len(args) == 3 && args[0] == "formula":
 		return writeFormula(os.Stdout, args[1], args[2])
 	}
-	return errors.New("the commands are pack, gzip, version, wheel, image and formula; see the first lines of scripts/dist/main.go")
+	return errors.New("the commands are pack, gzip, version, wheel, image and formula; see the first lines of " +
+		"scripts/dist/main.go")
 }

@@ -34,7 +34,8 @@ func pack(out, folder string, when time.Time) (err error) {
 		}
 		t := tar.NewWriter(z)
 		err = walk(folder, func(name string, mode fs.FileMode, size int64, r io.Reader) error {
-			h := &tar.Header{Name: name, Mode: int64(mode.Perm()), Size: size, ModTime: when, Typeflag: tar.TypeReg, Format: tar.FormatUSTAR}
+			h := &tar.Header{Name: name, Mode: int64(mode.Perm()), Size: size, ModTime: when, Typeflag: tar.TypeReg,
+				Format: tar.FormatUSTAR}
 			if mode.IsDir() {
 				h.Typeflag = tar.TypeDir
 			}

@@ -153,8 +153,10 @@ func checkWheel(t *testing.T, name string, files map[string]string) {
 	}
 	metadata := files["bagconv-1.2.3.dist-info/METADATA"]
 	for _, line := range []string{
-		"Version: 1.2.3\n", "Requires-Python: >=3.9\n", "Provides-Extra: arrow\nRequires-Dist: pyarrow>=", "; extra == 'arrow'\n",
-		"Provides-Extra: polars\nRequires-Dist: polars>=", "Provides-Extra: pandas\nRequires-Dist: pandas>=", "\n\nbagconv converts",
+		"Version: 1.2.3\n", "Requires-Python: >=3.9\n", "Provides-Extra: arrow\nRequires-Dist: pyarrow>=",
+		"; extra == 'arrow'\n",
+		"Provides-Extra: polars\nRequires-Dist: polars>=", "Provides-Extra: pandas\nRequires-Dist: pandas>=",
+		"\n\nbagconv converts",
 	} {
 		if !strings.Contains(metadata, line) {
 			t.Errorf("%s: METADATA does not have %q:\n%s", name, line, metadata)
@@ -166,7 +168,8 @@ func checkWheel(t *testing.T, name string, files map[string]string) {
 func TestReadProject(t *testing.T) {
 	const head = "requires-python = \">=3.9\"\n[project.optional-dependencies]\n"
 	needs, extras, err := readProject(head + "# of tables\narrow = [\"pyarrow>=14\", \"numpy\"]\n\n[tool.x]\ny = 1\n")
-	if err != nil || needs != ">=3.9" || len(extras) != 1 || extras[0].name != "arrow" || !slices.Equal(extras[0].requires, []string{"pyarrow>=14", "numpy"}) {
+	if err != nil || needs != ">=3.9" || len(extras) != 1 || extras[0].name != "arrow" || !slices.Equal(extras[0].requires,
+		[]string{"pyarrow>=14", "numpy"}) {
 		t.Error(needs, extras, err)
 	}
 	for _, text := range []string{"", head + "arrow = [\n", head + "arrow = ['a']\n", head + "arrow = 1\n", head[:26]} {
@@ -191,7 +194,8 @@ func TestFormula(t *testing.T) {
 	}
 	text := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
-		`on_macos do on_arm do url "` + home + `/releases/download/v1.2.3/bagconv_1.2.3_darwin_arm64.tar.gz" sha256 "` + strings.Repeat("0", 64) + `" end end`,
+		`on_macos do on_arm do url "` + home + `/releases/download/v1.2.3/bagconv_1.2.3_darwin_arm64.tar.gz" sha256 "` +
+			strings.Repeat("0", 64) + `" end end`,
 		`on_linux do on_arm do url`, `bagconv_1.2.3_linux_amd64.tar.gz" sha256 "` + strings.Repeat("0", 63) + `1" end end`,
 	} {
 		if !strings.Contains(text, want) {

@@ -89,7 +89,8 @@ func testSBOM(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	about := list.Metadata
-	if about.Component.Name != "github.com/bagconv/bagconv" || about.Component.Version != "v1.2.3" || about.Timestamp != "" || len(about.Tools) != 1 || about.Tools[0].Hashes != nil {
+	if about.Component.Name != "github.com/bagconv/bagconv" || about.Component.Version != "v1.2.3" ||
+		about.Timestamp != "" || len(about.Tools) != 1 || about.Tools[0].Hashes != nil {
 		t.Errorf("metadata %+v", about)
 	}
 	names := map[string]bool{}
@@ -181,7 +182,8 @@ func testRPM(t *testing.T, rpm, demo string) {
 	}
 	command(t, "rpm", "--checksig", "--nosignature", rpm)
 	list := command(t, "rpm", "--query", "--list", "--package", rpm)
-	for _, path := range []string{"/usr/bin/bagconv\n", "/usr/share/man/man1/bagconv.1.gz\n", "/usr/share/zsh/site-functions/_bagconv\n"} {
+	for _, path := range []string{"/usr/bin/bagconv\n", "/usr/share/man/man1/bagconv.1.gz\n",
+		"/usr/share/zsh/site-functions/_bagconv\n"} {
 		if !strings.Contains(list, path) {
 			t.Errorf("the package does not have %s:\n%s", path, list)
 		}
@@ -208,12 +210,14 @@ func testImage(t *testing.T, image, demo string) {
 		t.Skip("buildah mounts for root only")
 	}
 	dir := t.TempDir()
-	buildah := []string{"--root", filepath.Join(dir, "store"), "--runroot", filepath.Join(dir, "run"), "--storage-driver", "vfs"}
+	buildah := []string{"--root", filepath.Join(dir, "store"), "--runroot", filepath.Join(dir, "run"), "--storage-driver",
+		"vfs"}
 	run := func(args ...string) string {
 		return strings.TrimSpace(command(t, "buildah", append(buildah, args...)...))
 	}
 	container := run("from", "docker-archive:"+image)
-	start := run("inspect", "--format", "{{.FromImage}} {{.OCIv1.Architecture}} {{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.WorkingDir}}", container)
+	start := run("inspect", "--format",
+		"{{.FromImage}} {{.OCIv1.Architecture}} {{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.WorkingDir}}", container)
 	if want := "localhost/bagconv:1.2.3 " + runtime.GOARCH + " [/bagconv] /data"; start != want {
 		t.Errorf("the image is %s, want %s", start, want)
 	}

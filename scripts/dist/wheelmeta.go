@@ -34,7 +34,8 @@ func wheelMetadata(pyproject, version string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", pyproject, err)
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "Metadata-Version: 2.1\nName: bagconv\nVersion: %s\nSummary: %s\nHome-page: %s\n", version, summary, home)
+	fmt.Fprintf(&b, "Metadata-Version: 2.1\nName: bagconv\nVersion: %s\nSummary: %s\nHome-page: %s\n", version, summary,
+		home)
 	fmt.Fprintf(&b, "Requires-Python: %s\nDescription-Content-Type: text/markdown\n", needs)
 	for _, e := range extras {
 		fmt.Fprintf(&b, "Provides-Extra: %s\n", e.name)

@@ -27,7 +27,8 @@ func (r *rig) apollo() (small, large []*stream) {
 	small = []*stream{
 		r.stream("/tf_static", "apollo.transform.TransformStampeds", 0, 0, (*rig).apolloStatic),
 		r.stream("/apollo/sensor/gnss/imu", "apollo.drivers.gnss.Imu", 200, 200_000, (*rig).apolloImu),
-		r.stream("/apollo/sensor/gnss/corrected_imu", "apollo.localization.CorrectedImu", 100, 300_000, (*rig).apolloCorrected),
+		r.stream("/apollo/sensor/gnss/corrected_imu", "apollo.localization.CorrectedImu", 100, 300_000,
+			(*rig).apolloCorrected),
 		r.stream("/apollo/sensor/gnss/best_pose", "apollo.drivers.gnss.GnssBestPose", 10, 40_000_000, (*rig).apolloFix),
 		r.stream("/apollo/sensor/gnss/odometry", "apollo.localization.Gps", 10, 40_000_000, (*rig).apolloGps),
 		r.stream("/apollo/localization/pose", "apollo.localization.LocalizationEstimate", 100, 400_000, (*rig).apolloPose),
@@ -37,17 +38,20 @@ func (r *rig) apollo() (small, large []*stream) {
 	large = []*stream{
 		r.stream("/apollo/sensor/lidar128/PointCloud2", "apollo.drivers.PointCloud", 10, 95_000_000, (*rig).apolloCloud),
 		r.stream("/apollo/sensor/camera/front_6mm/image", "apollo.drivers.Image", 5, 30_000_000, (*rig).apolloImage),
-		r.stream("/apollo/sensor/camera/rear/image/compressed", "apollo.drivers.CompressedImage", 10, 30_000_000, (*rig).apolloCompressed),
+		r.stream("/apollo/sensor/camera/rear/image/compressed", "apollo.drivers.CompressedImage", 10, 30_000_000,
+			(*rig).apolloCompressed),
 	}
 	if r.sparse {
-		large[0] = r.stream("/apollo/sensor/camera/front_12mm/image", "apollo.drivers.Image", 5, 30_000_000, (*rig).apolloImage)
+		large[0] = r.stream("/apollo/sensor/camera/front_12mm/image", "apollo.drivers.Image", 5, 30_000_000,
+			(*rig).apolloImage)
 	}
 	return small, large
 }
 
 // chassis is a type that has no counterpart in ROS, with a field of each shape.
 var chassis = func() protoreflect.MessageDescriptor {
-	field := func(n int32, name string, kind descriptorpb.FieldDescriptorProto_Type, typ string, repeated bool) *descriptorpb.FieldDescriptorProto {
+	field := func(n int32, name string, kind descriptorpb.FieldDescriptorProto_Type, typ string,
+		repeated bool) *descriptorpb.FieldDescriptorProto {
 		f := &descriptorpb.FieldDescriptorProto{
 			Name: proto.String(name), Number: proto.Int32(n), Type: kind.Enum(),
 			Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
@@ -88,10 +92,12 @@ var chassis = func() protoreflect.MessageDescriptor {
 					signalLeft, signalRight, field(32, "notes", str, "", true),
 				},
 				OneofDecl: []*descriptorpb.OneofDescriptorProto{{Name: proto.String("signal")}},
-				EnumType: []*descriptorpb.EnumDescriptorProto{{Name: proto.String("Gear"), Value: []*descriptorpb.EnumValueDescriptorProto{
-					{Name: proto.String("GEAR_NEUTRAL"), Number: proto.Int32(0)}, {Name: proto.String("GEAR_DRIVE"), Number: proto.Int32(1)},
-					{Name: proto.String("GEAR_REVERSE"), Number: proto.Int32(2)},
-				}}},
+				EnumType: []*descriptorpb.EnumDescriptorProto{{Name: proto.String("Gear"),
+					Value: []*descriptorpb.EnumValueDescriptorProto{
+						{Name: proto.String("GEAR_NEUTRAL"), Number: proto.Int32(0)}, {Name: proto.String("GEAR_DRIVE"),
+							Number: proto.Int32(1)},
+						{Name: proto.String("GEAR_REVERSE"), Number: proto.Int32(2)},
+					}}},
 			},
 			{Name: proto.String("Wheel"), Field: []*descriptorpb.FieldDescriptorProto{
 				field(1, "direction", i32, "", false), field(2, "speed", double, "", false),
@@ -112,7 +118,8 @@ func (s *stream) defineProto() (err error) {
 	}
 	s.topic.Encoding, s.topic.Metadata = "protobuf", nil
 	s.topic.Schema.Encoding = "protobuf"
-	s.topic.Schema.Data, err = protoschema.FileSet(md, func(name string) string { return apollo.FileName(apollo.Layouts()[0], name) })
+	s.topic.Schema.Data, err = protoschema.FileSet(md,
+		func(name string) string { return apollo.FileName(apollo.Layouts()[0], name) })
 	return err
 }
 
@@ -127,7 +134,8 @@ func (r *rig) marshal(m proto.Message) []byte {
 
 func (r *rig) apolloHeader(s *stream, module, frame string) *basic.Header {
 	h := &basic.Header{
-		TimestampSec: proto.Float64(float64(s.due-s.lag) / 1e9), ModuleName: proto.String(module), SequenceNum: proto.Uint32(s.count),
+		TimestampSec: proto.Float64(float64(s.due-s.lag) / 1e9), ModuleName: proto.String(module),
+		SequenceNum: proto.Uint32(s.count),
 	}
 	if frame != "" {
 		h.FrameId = proto.String(frame)
@@ -137,12 +145,14 @@ func (r *rig) apolloHeader(s *stream, module, frame string) *basic.Header {
 
 func (r *rig) point(scale float64) *basic.Point3D {
 	return &basic.Point3D{
-		X: proto.Float64(r.rng.NormFloat64() * scale), Y: proto.Float64(r.rng.NormFloat64() * scale), Z: proto.Float64(r.rng.NormFloat64() * scale),
+		X: proto.Float64(r.rng.NormFloat64() * scale), Y: proto.Float64(r.rng.NormFloat64() * scale),
+		Z: proto.Float64(r.rng.NormFloat64() * scale),
 	}
 }
 
 func quaternion(yaw float64) *basic.Quaternion {
-	return &basic.Quaternion{Qx: proto.Float64(0), Qy: proto.Float64(0), Qz: proto.Float64(math.Sin(yaw / 2)), Qw: proto.Float64(math.Cos(yaw / 2))}
+	return &basic.Quaternion{Qx: proto.Float64(0), Qy: proto.Float64(0), Qz: proto.Float64(math.Sin(yaw / 2)),
+		Qw: proto.Float64(math.Cos(yaw / 2))}
 }
 
 func (r *rig) pose(s *stream) *localization.Pose {
@@ -173,8 +183,9 @@ func (r *rig) apolloGps(s *stream) []byte {
 func (r *rig) apolloPose(s *stream) []byte {
 	std := &basic.Point3D{X: proto.Float64(.01), Y: proto.Float64(.02), Z: proto.Float64(.03)}
 	return r.marshal(&localization.LocalizationEstimate{
-		Header: r.apolloHeader(s, "localization", "world"), Pose: r.pose(s), MeasurementTime: proto.Float64(float64(s.due-s.lag) / 1e9),
-		Uncertainty: &localization.Uncertainty{PositionStdDev: std, OrientationStdDev: std, LinearVelocityStdDev: std},
+		Header: r.apolloHeader(s, "localization", "world"), Pose: r.pose(s),
+		MeasurementTime: proto.Float64(float64(s.due-s.lag) / 1e9),
+		Uncertainty:     &localization.Uncertainty{PositionStdDev: std, OrientationStdDev: std, LinearVelocityStdDev: std},
 	})
 }
 
@@ -183,7 +194,8 @@ func (r *rig) apolloFix(s *stream) []byte {
 		Header: r.apolloHeader(s, "gnss", ""), MeasurementTime: proto.Float64(float64(s.due-s.lag)/1e9 - leap),
 		SolStatus: sensor.SolutionStatus_SOL_COMPUTED.Enum(), SolType: sensor.SolutionType_NARROW_INT.Enum(),
 		Latitude: proto.Float64(37.4 + float64(s.count)*1e-7), Longitude: proto.Float64(-122.1), HeightMsl: proto.Float64(20),
-		Undulation: proto.Float32(-32), LatitudeStdDev: proto.Float32(.01), LongitudeStdDev: proto.Float32(.02), HeightStdDev: proto.Float32(.03),
+		Undulation: proto.Float32(-32), LatitudeStdDev: proto.Float32(.01), LongitudeStdDev: proto.Float32(.02),
+		HeightStdDev:   proto.Float32(.03),
 		NumSatsTracked: proto.Uint32(20), NumSatsInSolution: proto.Uint32(18),
 	})
 }
@@ -194,7 +206,8 @@ func (r *rig) apolloTransforms(s *stream, children ...string) []byte {
 		m.Transforms = append(m.Transforms, &transform.TransformStamped{
 			Header: r.apolloHeader(s, "", "localization"), ChildFrameId: proto.String(child),
 			Transform: &transform.Transform{
-				Translation: &basic.Point3D{X: proto.Float64(float64(i)), Y: proto.Float64(0), Z: proto.Float64(1.5)}, Rotation: quaternion(float64(i)),
+				Translation: &basic.Point3D{X: proto.Float64(float64(i)), Y: proto.Float64(0), Z: proto.Float64(1.5)},
+				Rotation:    quaternion(float64(i)),
 			},
 		})
 	}
@@ -217,7 +230,8 @@ func (r *rig) apolloChassis(s *stream) []byte {
 		b = protowire.AppendVarint(protowire.AppendTag(b, n, protowire.VarintType), v)
 	}
 	varint(3, 1)
-	b = protowire.AppendFixed32(protowire.AppendTag(b, 4, protowire.Fixed32Type), math.Float32bits(float32(1500+s.count%100)))
+	b = protowire.AppendFixed32(protowire.AppendTag(b, 4, protowire.Fixed32Type),
+		math.Float32bits(float32(1500+s.count%100)))
 	if s.count%10 > 0 { // else its default, nan
 		b = protowire.AppendFixed32(protowire.AppendTag(b, 5, protowire.Fixed32Type), math.Float32bits(8.25))
 	}
@@ -225,7 +239,8 @@ func (r *rig) apolloChassis(s *stream) []byte {
 	varint(12, uint64(s.count%3))
 	for i := range 4 {
 		wheel := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(i&1))
-		wheel = protowire.AppendFixed64(protowire.AppendTag(wheel, 2, protowire.Fixed64Type), math.Float64bits(8.2+float64(i)))
+		wheel = protowire.AppendFixed64(protowire.AppendTag(wheel, 2, protowire.Fixed64Type),
+			math.Float64bits(8.2+float64(i)))
 		b = protowire.AppendBytes(protowire.AppendTag(b, 20, protowire.BytesType), wheel)
 	}
 	for i := range s.count % 4 {
@@ -247,7 +262,8 @@ func (r *rig) apolloCloud(s *stream) []byte {
 	stamp := uint64(s.due - s.lag)
 	header := r.apolloHeader(s, "lidar128", "lidar128")
 	header.LidarTimestamp = &stamp
-	b := append([]byte(nil), r.marshal(&sensor.PointCloud{Header: header, FrameId: proto.String("lidar128"), IsDense: proto.Bool(false)})...)
+	b := append([]byte(nil), r.marshal(&sensor.PointCloud{Header: header, FrameId: proto.String("lidar128"),
+		IsDense: proto.Bool(false)})...)
 	n := r.rings * r.steps
 	at := int(r.rng.Uint32N(uint32(len(r.noise) - n)))
 	point := make([]byte, 0, 40)
@@ -267,12 +283,14 @@ func (r *rig) apolloCloud(s *stream) []byte {
 			float(2, d*sin)
 			float(3, d*(float64(ring)/float64(r.rings)-.6))
 			point = protowire.AppendVarint(protowire.AppendTag(point, 4, protowire.VarintType), uint64(noise)*30)
-			point = protowire.AppendVarint(protowire.AppendTag(point, 5, protowire.VarintType), stamp-uint64(100_000_000-i*100_000_000/r.steps))
+			point = protowire.AppendVarint(protowire.AppendTag(point, 5, protowire.VarintType),
+				stamp-uint64(100_000_000-i*100_000_000/r.steps))
 			b = protowire.AppendBytes(protowire.AppendTag(b, 4, protowire.BytesType), point)
 		}
 	}
 	tail := r.marshal(&sensor.PointCloud{
-		MeasurementTime: proto.Float64(float64(stamp) / 1e9), Width: proto.Uint32(uint32(r.steps)), Height: proto.Uint32(uint32(r.rings)),
+		MeasurementTime: proto.Float64(float64(stamp) / 1e9), Width: proto.Uint32(uint32(r.steps)),
+		Height: proto.Uint32(uint32(r.rings)),
 	})
 	return append(b, tail...)
 }
@@ -299,7 +317,8 @@ func (r *rig) apolloCompressed(s *stream) []byte {
 		clear(data[2:])
 	}
 	return r.marshal(&sensor.CompressedImage{
-		Header: r.apolloHeader(s, "camera", "rear"), FrameId: proto.String("rear"), Format: proto.String("rgb8; jpeg compressed bgr8"),
-		Data: append(data, 0xff, 0xd9), MeasurementTime: proto.Float64(float64(s.due-s.lag) / 1e9),
+		Header: r.apolloHeader(s, "camera", "rear"), FrameId: proto.String("rear"),
+		Format: proto.String("rgb8; jpeg compressed bgr8"),
+		Data:   append(data, 0xff, 0xd9), MeasurementTime: proto.Float64(float64(s.due-s.lag) / 1e9),
 	})
 }

@@ -45,7 +45,8 @@ func main() {
 	compression := flag.String("compression", "none", "none, lz4 or bz2")
 	chunk := flag.Int64("chunk-kb", 0, "chunk size in KiB; 0 is the format's own")
 	seed := flag.Uint64("seed", 1, "for the noise")
-	sparse := flag.Bool("sparse", false, "pixels, points and the bytes of the profile uniform are zeros that take no place on the disk")
+	sparse := flag.Bool("sparse", false,
+		"pixels, points and the bytes of the profile uniform are zeros that take no place on the disk")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: gen [flags] OUT.bag|OUT.record")

@@ -66,7 +66,8 @@ func (r *rig) uniform(name string, size int) *stream {
 
 // newRig makes the streams of a profile: of ROS, or of Apollo.
 func newRig(k kind, apollo bool, seed uint64) (*rig, error) {
-	r := &rig{sparse: k.sparse, rng: rand.New(rand.NewPCG(seed, 0)), camera: [2]int{1920, 1080}, mono: [2]int{1920, 1200}, rings: 128, steps: 1024}
+	r := &rig{sparse: k.sparse, rng: rand.New(rand.NewPCG(seed, 0)), camera: [2]int{1920, 1080}, mono: [2]int{1920, 1200},
+		rings: 128, steps: 1024}
 	small := []*stream{
 		r.stream("/tf_static", "tf2_msgs/TFMessage", 0, 0, (*rig).tfStatic),
 		r.stream("/imu/data", "sensor_msgs/Imu", 400, 200_000, (*rig).imu),

@@ -20,7 +20,9 @@ func TestRecordings(t *testing.T) {
 		"ulog": os.Getenv("BAGCONV_ULOG_PYTHON"),
 	} {
 		t.Run(format, func(t *testing.T) {
-			module := map[string]string{"ros1": "rosbag, std_msgs.msg, sensor_msgs.msg, geometry_msgs.msg, nav_msgs.msg, tf2_msgs.msg, diagnostic_msgs.msg, rosgraph_msgs.msg, visualization_msgs.msg", "rosbag2": "rosbags", "cyber": "cyber_record", "mcap": "mcap_protobuf", "ulog": "pyulog"}[format]
+			module := map[string]string{"ros1": "rosbag, std_msgs.msg, sensor_msgs.msg, geometry_msgs.msg, nav_msgs.msg, " +
+				"tf2_msgs.msg, diagnostic_msgs.msg, rosgraph_msgs.msg, visualization_msgs.msg", "rosbag2": "rosbags",
+				"cyber": "cyber_record", "mcap": "mcap_protobuf", "ulog": "pyulog"}[format]
 			if exec.Command(python, "-c", "import "+module).Run() != nil {
 				if os.Getenv("CI") == "true" {
 					t.Fatalf("CI must have python's %s: .ci/run installs it", module)
@@ -34,7 +36,8 @@ func TestRecordings(t *testing.T) {
 			want, got := tree(t, filepath.Join(samples.Ours(t), format)), tree(t, filepath.Join(made, format))
 			for name, b := range want {
 				if !bytes.Equal(got[name], b) {
-					t.Errorf("%s: %d bytes were made, and they are not those of testdata/recordings (%d)", name, len(got[name]), len(b))
+					t.Errorf("%s: %d bytes were made, and they are not those of testdata/recordings (%d)", name, len(got[name]),
+						len(b))
 				}
 			}
 			if len(got) != len(want) {

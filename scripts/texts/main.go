@@ -36,7 +36,8 @@ func run(w io.Writer, root string) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "scripts" || d.Name() == "storagetest" || len(d.Name()) > 1 && d.Name()[0] == '.'):
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "scripts" || d.Name() == "storagetest" ||
+			len(d.Name()) > 1 && d.Name()[0] == '.'):
 			return filepath.SkipDir
 		case strings.HasSuffix(path, ".md"):
 			return printFile(w, path)

@@ -48,7 +48,8 @@ func check(system string, patterns []string) (n int, err error) {
 	if sizes == nil {
 		return 0, fmt.Errorf("there is no architecture %q in %q", goarch, system)
 	}
-	list := exec.Command("go", append([]string{"list", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,DepOnly,Module"}, patterns...)...)
+	list := exec.Command("go",
+		append([]string{"list", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,DepOnly,Module"}, patterns...)...)
 	list.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch)
 	list.Stderr = os.Stderr
 	out, err := list.StdoutPipe()
@@ -88,7 +89,8 @@ func check(system string, patterns []string) (n int, err error) {
 func (p *listed) whole() bool { return !p.DepOnly || strings.HasSuffix(p.ImportPath, "]") }
 
 // types checks the types of a package: without the bodies of its functions if it is only imported.
-func (p *listed) types(files *token.FileSet, sizes types.Sizes, done map[string]*types.Package) (pkg *types.Package, problems []error) {
+func (p *listed) types(files *token.FileSet, sizes types.Sizes, done map[string]*types.Package) (pkg *types.Package,
+	problems []error) {
 	var parsed []*ast.File
 	for _, name := range p.GoFiles {
 		file, err := parser.ParseFile(files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)

@@ -29,8 +29,9 @@ func TestCheck(t *testing.T) {
 	t.Setenv("GOFLAGS", "")          // and no workspace or vendor folder of another
 	t.Setenv("GOCACHE", t.TempDir()) // that of whoever runs this may be one that cannot be written
 	for system, want := range map[string]string{
-		"linux/amd64": "", "windows/amd64": "a_windows.go:3:", "darwin/arm64": "undefined: missing", "freebsd/amd64": "go list",
-		"netbsd/amd64": "unused", "linux/z80": "z80",
+		"linux/amd64": "", "windows/amd64": "a_windows.go:3:", "darwin/arm64": "undefined: missing",
+		"freebsd/amd64": "go list",
+		"netbsd/amd64":  "unused", "linux/z80": "z80",
 	} {
 		n, err := check(system, []string{"./..."})
 		if want == "" && (err != nil || n < 2) {

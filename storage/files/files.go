@@ -4,9 +4,9 @@
 //	f, err := files.FS(o.FS).OpenFile(out.Temp(), ...)              // what is made there
 //	err = out.Commit()                                              // has the name path; or out.Abort()
 //
-// An output does not exist under its name until it is whole, also if the process is killed: what is left then is removed
-// by the next run (convert.CleanUp). docs/adding-a-format.md has the rules. Functions may be called concurrently; an
-// Output belongs to one goroutine.
+// An output does not exist under its name until it is whole, also if the process is killed: what is left then is
+// removed by the next run (convert.CleanUp). docs/adding-a-format.md has the rules. Functions may be called
+// concurrently; an Output belongs to one goroutine.
 package files
 
 import (

@@ -34,7 +34,8 @@ func (c *Config) appending(t *testing.T) {
 func (c *Config) appendsNot(t *testing.T) {
 	path := c.written(t, c.small())
 	before := digest(t, filepath.Dir(path))
-	if err := WriteAll(c.Format, path, storage.WriteOptions{Append: true}, c.addition()); !errors.Is(err, storage.ErrUnsupported) {
+	if err := WriteAll(c.Format, path, storage.WriteOptions{Append: true}, c.addition()); !errors.Is(err,
+		storage.ErrUnsupported) {
 		t.Errorf("Append: %v", err)
 	}
 	if digest(t, filepath.Dir(path)) != before {
@@ -101,7 +102,8 @@ func (c *Config) appendTwice(t *testing.T) {
 // them leave what is there.
 func (c *Config) appendRefused(t *testing.T) {
 	o := storage.WriteOptions{Append: true}
-	if _, err := c.Format.Create(context.Background(), filepath.Join(t.TempDir(), c.Name), o); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := c.Format.Create(context.Background(), filepath.Join(t.TempDir(), c.Name), o); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("no recording is there: %v", err)
 	}
 	path := c.written(t, c.small())
@@ -154,7 +156,8 @@ func (c *Config) appendDamaged(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	before := digest(t, filepath.Dir(path))
-	if err := WriteAll(c.Format, path, storage.WriteOptions{Append: true}, c.addition()); !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) {
+	if err := WriteAll(c.Format, path, storage.WriteOptions{Append: true}, c.addition()); !errors.Is(err,
+		storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) {
 		t.Errorf("a damaged recording: %v", err)
 	}
 	if digest(t, filepath.Dir(path)) != before {

@@ -70,9 +70,12 @@ func checkSomeTimes(t *testing.T, times storage.BlockTimer, timed []storage.Bloc
 			want := timed[i]
 			within := want.Timed && want.Start <= last && want.End >= first
 			if own := got.Timed == want.Timed && got.Start == want.Start && got.End == want.End; within && !own {
-				t.Errorf("block %d lasts from %d to %d, and from %d to %d if times from %d to %d are asked for", i, want.Start, want.End, got.Start, got.End, first, last)
-			} else if want.Timed && (got.Start > want.Start || got.End < want.End) || !own && got.Timed && got.Start <= last && got.End >= first {
-				t.Errorf("block %d lasts from %d to %d, and from %d to %d if others are asked for", i, want.Start, want.End, got.Start, got.End)
+				t.Errorf("block %d lasts from %d to %d, and from %d to %d if times from %d to %d are asked for", i, want.Start,
+					want.End, got.Start, got.End, first, last)
+			} else if want.Timed && (got.Start > want.Start || got.End < want.End) || !own && got.Timed && got.Start <= last &&
+				got.End >= first {
+				t.Errorf("block %d lasts from %d to %d, and from %d to %d if others are asked for", i, want.Start, want.End,
+					got.Start, got.End)
 			}
 		}
 	}
@@ -104,7 +107,8 @@ func checkBlockTimes(t *testing.T, i int, blk storage.Block, order storage.Order
 		least, most = min(least, msgs[k].LogTime), max(most, msgs[k].LogTime)
 	}
 	if !blk.Timed || blk.Start > least || blk.End < most {
-		t.Errorf("block %d has messages from %d to %d, its index says %d to %d (%v)", i, least, most, blk.Start, blk.End, blk.Timed)
+		t.Errorf("block %d has messages from %d to %d, its index says %d to %d (%v)", i, least, most, blk.Start, blk.End,
+			blk.Timed)
 	}
 	if order == storage.OrderBlocks && (blk.Start < least || blk.End > most) {
 		t.Errorf("block %d lasts from %d to %d, and its messages from %d to %d", i, blk.Start, blk.End, least, most)

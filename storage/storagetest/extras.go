@@ -38,7 +38,10 @@ type MetadataRecord struct {
 
 // Source returns the record as a Reader has it.
 func (m *MetadataRecord) Source() *storage.MetadataRecord {
-	return &storage.MetadataRecord{Name: m.Name, Values: func() (map[string]string, error) { return maps.Clone(m.Values), nil }}
+	return &storage.MetadataRecord{Name: m.Name, Values: func() (map[string]string, error) {
+		return maps.Clone(m.Values),
+			nil
+	}}
 }
 
 // ReadExtras reads all attachments and metadata records of a recording, of which one
@@ -252,11 +255,15 @@ func checkExtras(t *testing.T, r storage.Reader, want Recording) {
 		t.Fatal(err)
 	}
 	if !slices.EqualFunc(attachments, want.Attachments, func(a, b Attachment) bool {
-		return a.Name == b.Name && a.MediaType == b.MediaType && a.LogTime == b.LogTime && a.CreateTime == b.CreateTime && bytes.Equal(a.Content, b.Content)
+		return a.Name == b.Name && a.MediaType == b.MediaType && a.LogTime == b.LogTime && a.CreateTime == b.CreateTime &&
+			bytes.Equal(a.Content, b.Content)
 	}) {
 		t.Errorf("attachments are %s; want %s", describe(attachments), describe(want.Attachments))
 	}
-	if !slices.EqualFunc(records, want.Records, func(a, b MetadataRecord) bool { return a.Name == b.Name && maps.Equal(a.Values, b.Values) }) {
+	if !slices.EqualFunc(records, want.Records, func(a, b MetadataRecord) bool {
+		return a.Name == b.Name &&
+			maps.Equal(a.Values, b.Values)
+	}) {
 		t.Errorf("metadata records are %q; want %q", records, want.Records)
 	}
 }

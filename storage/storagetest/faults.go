@@ -38,7 +38,8 @@ func (c *Config) otherFS(t *testing.T) {
 	path, want := c.recording(t, storage.WriteOptions{NoSync: true}, c.small())
 	dir := filepath.Dir(path)
 	formats := storage.NewRegistry(c.Format)
-	r, err := formats.Open(context.Background(), filepath.Join(nowhere, c.Name), storage.ReadOptions{FS: movedFS{iox.OS, dir}})
+	r, err := formats.Open(context.Background(), filepath.Join(nowhere, c.Name),
+		storage.ReadOptions{FS: movedFS{iox.OS, dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,8 @@ func (c *Config) writeFaults(t *testing.T) {
 // readFaults lets each operation of a reader fail in turn: an error or, if
 // the format salvages, no wrong message.
 func (c *Config) readFaults(t *testing.T) {
-	path, want := c.recording(t, storage.WriteOptions{ChunkSize: 20 << 10}, c.withExtras(t, c.Generate(17, Spec{Topics: 2, Messages: 60, MaxSize: 2000, Step: 1000})))
+	path, want := c.recording(t, storage.WriteOptions{ChunkSize: 20 << 10},
+		c.withExtras(t, c.Generate(17, Spec{Topics: 2, Messages: 60, MaxSize: 2000, Step: 1000})))
 	for n := int64(1); ; n++ {
 		disk := &faultio.FS{FS: iox.OS, N: n}
 		var got []storage.Message
@@ -157,7 +159,8 @@ func (c *Config) readFaults(t *testing.T) {
 			}
 			return
 		}
-		if err == nil && (Diff(got, want.Messages) != "" || len(attachments) != len(want.Attachments) || len(records) != len(want.Records)) {
+		if err == nil && (Diff(got, want.Messages) != "" || len(attachments) != len(want.Attachments) ||
+			len(records) != len(want.Records)) {
 			t.Errorf("operation %d fails, and messages or attachments are missing without an error", n)
 		}
 		if err != nil && !errors.Is(err, faultio.ErrFault) {

@@ -215,7 +215,8 @@ func clone(msgs []storage.Message) []storage.Message {
 func Diff(got, want []storage.Message) string {
 	for i := range min(len(got), len(want)) {
 		g, w := got[i], want[i]
-		if g.Topic != w.Topic || g.LogTime != w.LogTime || g.PublishTime != w.PublishTime || g.Sequence != w.Sequence || !bytes.Equal(g.Data, w.Data) {
+		if g.Topic != w.Topic || g.LogTime != w.LogTime || g.PublishTime != w.PublishTime || g.Sequence != w.Sequence ||
+			!bytes.Equal(g.Data, w.Data) {
 			return fmt.Sprintf("message %d is %s; want %s", i, show(&g), show(&w))
 		}
 	}
@@ -226,5 +227,6 @@ func Diff(got, want []storage.Message) string {
 }
 
 func show(m *storage.Message) string {
-	return fmt.Sprintf("topic %d, time %d, published %d, sequence %d, %d bytes % .20x", m.Topic, m.LogTime, m.PublishTime, m.Sequence, len(m.Data), m.Data)
+	return fmt.Sprintf("topic %d, time %d, published %d, sequence %d, %d bytes % .20x", m.Topic, m.LogTime, m.PublishTime,
+		m.Sequence, len(m.Data), m.Data)
 }

@@ -97,7 +97,8 @@ func (c *Config) limits(t *testing.T) {
 		t.Run("times beyond the limits", func(t *testing.T) {
 			for _, at := range []int64{c.Format.Holds.MinTime - 1, c.Format.Holds.MaxTime + 1} {
 				r := Recording{Topics: []storage.Topic{c.topic("/a")}, Messages: []storage.Message{{LogTime: at, PublishTime: at}}}
-				if err := WriteAll(c.Format, filepath.Join(t.TempDir(), c.Name), storage.WriteOptions{}, r); !errors.Is(err, storage.ErrUnsupported) {
+				if err := WriteAll(c.Format, filepath.Join(t.TempDir(), c.Name), storage.WriteOptions{}, r); !errors.Is(err,
+					storage.ErrUnsupported) {
 					t.Errorf("time %d: %v", at, err)
 				}
 			}

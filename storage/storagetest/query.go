@@ -208,7 +208,8 @@ func (c *Config) queryRefused(t *testing.T) {
 	if q == nil {
 		t.Skip("the format has no index to ask")
 	}
-	for _, ask := range []storage.Query{{Skip: -1}, {Limit: -1}, {Topics: []storage.TopicID{0, 3}}, {Topics: []storage.TopicID{1<<32 - 1}}} {
+	for _, ask := range []storage.Query{{Skip: -1}, {Limit: -1}, {Topics: []storage.TopicID{0, 3}},
+		{Topics: []storage.TopicID{1<<32 - 1}}} {
 		if got, err := collect(q, ask, -1); err == nil {
 			t.Errorf("%+v is not refused, and gives %d messages", ask, len(got))
 		}
@@ -244,7 +245,8 @@ func (c *Config) queryBytes(t *testing.T) {
 		at := start + int64(i)*100_000_000
 		want.Messages = append(want.Messages, storage.Message{LogTime: at, PublishTime: at, Data: frame})
 		for k := range int64(10) {
-			imu := storage.Message{Topic: 1, LogTime: at + k*10_000_000, PublishTime: at + k*10_000_000, Data: []byte(fmt.Sprintf("%300d", int64(i)*10+k))}
+			imu := storage.Message{Topic: 1, LogTime: at + k*10_000_000, PublishTime: at + k*10_000_000,
+				Data: []byte(fmt.Sprintf("%300d", int64(i)*10+k))}
 			want.Messages = append(want.Messages, imu)
 		}
 	}
@@ -278,7 +280,8 @@ func (c *Config) queryBytes(t *testing.T) {
 			opening := disk.Read.Load()
 			ask := test.q
 			if ask.Topics != nil { // a format may number them anew
-				ask.Topics = []storage.TopicID{storage.TopicID(slices.IndexFunc(info.Topics, func(i storage.TopicInfo) bool { return i.Name == "/imu" }))}
+				ask.Topics = []storage.TopicID{storage.TopicID(slices.IndexFunc(info.Topics,
+					func(i storage.TopicInfo) bool { return i.Name == "/imu" }))}
 			}
 			got, err := collect(q, ask, -1)
 			if err != nil {

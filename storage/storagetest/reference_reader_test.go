@@ -63,7 +63,8 @@ func openRef(ctx context.Context, path string, o storage.ReadOptions, broken str
 }
 
 func (r *refReader) Info() *storage.Info {
-	info := &storage.Info{Format: "ref", Path: r.path, Size: r.size, Files: []string{r.path}, Messages: int64(len(r.rec.Messages))}
+	info := &storage.Info{Format: "ref", Path: r.path, Size: r.size, Files: []string{r.path},
+		Messages: int64(len(r.rec.Messages))}
 	if r.broken != "drops the recording's metadata" {
 		info.Metadata = maps.Clone(r.rec.Metadata)
 	}

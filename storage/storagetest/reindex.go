@@ -87,7 +87,8 @@ func (c *Reindexing) cut(t *testing.T, path string, cut []byte) bool {
 	if d := Diff(after, before); d != "" {
 		t.Errorf("%v, %+v: %s", err, changes, d)
 	}
-	if b, _ := os.ReadFile(path); err != nil && (!bytes.Equal(b, cut) || !errors.Is(err, storage.ErrUnsupported) && !storage.IsDamage(err)) {
+	if b, _ := os.ReadFile(path); err != nil && (!bytes.Equal(b, cut) || !errors.Is(err, storage.ErrUnsupported) &&
+		!storage.IsDamage(err)) {
 		t.Errorf("refused, and changed: %v", err)
 	}
 	if err != nil {
@@ -96,7 +97,8 @@ func (c *Reindexing) cut(t *testing.T, path string, cut []byte) bool {
 	if !c.Indexed(t, path) {
 		t.Errorf("the index is not used: %+v", changes)
 	}
-	if again, err := c.Format.Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil || len(again) > 0 {
+	if again, err := c.Format.Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil ||
+		len(again) > 0 {
 		t.Errorf("a second run: %v, %+v", err, again)
 	}
 	return true

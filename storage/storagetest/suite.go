@@ -100,7 +100,8 @@ func (c *Config) checkInfo(t *testing.T, info *storage.Info, want Recording, ids
 		first, last = min(first, m.LogTime), max(last, m.LogTime)
 	}
 	if info.Messages != int64(len(want.Messages)) || info.Start != first || info.End != last {
-		t.Errorf("info says %d messages from %d to %d; want %d from %d to %d", info.Messages, info.Start, info.End, len(want.Messages), first, last)
+		t.Errorf("info says %d messages from %d to %d; want %d from %d to %d", info.Messages, info.Start, info.End,
+			len(want.Messages), first, last)
 	}
 	if len(info.Topics) != len(want.Topics) {
 		t.Errorf("info has %d topics, want %d", len(info.Topics), len(want.Topics))
@@ -126,7 +127,8 @@ func (c *Config) checkInfo(t *testing.T, info *storage.Info, want Recording, ids
 // again. ReadAll and ReadBlocks spoil and hold memory; here one message is held
 // while nothing is called, and one batch while another is read twice.
 func (c *Config) aliasing(t *testing.T) {
-	path, want := c.recording(t, storage.WriteOptions{NoSync: true, ChunkSize: 64 << 10}, c.Generate(13, Spec{Topics: 2, Messages: 3000, MaxSize: 3000, Step: 1000}))
+	path, want := c.recording(t, storage.WriteOptions{NoSync: true, ChunkSize: 64 << 10},
+		c.Generate(13, Spec{Topics: 2, Messages: 3000, MaxSize: 3000, Step: 1000}))
 	r := c.open(t, path, storage.ReadOptions{})
 	defer r.Close()
 	for i := range want.Messages {
@@ -177,7 +179,8 @@ func (c *Config) aliasing(t *testing.T) {
 
 // concurrent reads all blocks many times over.
 func (c *Config) concurrent(t *testing.T) {
-	path, want := c.recording(t, storage.WriteOptions{NoSync: true, ChunkSize: 32 << 10}, c.Generate(14, Spec{Topics: 4, Messages: 5000, MaxSize: 500, Step: 1000, Jitter: 5000}))
+	path, want := c.recording(t, storage.WriteOptions{NoSync: true, ChunkSize: 32 << 10},
+		c.Generate(14, Spec{Topics: 4, Messages: 5000, MaxSize: 500, Step: 1000, Jitter: 5000}))
 	r := c.open(t, path, storage.ReadOptions{})
 	defer r.Close()
 	b := storage.ReaderCapabilities(r).Blocks

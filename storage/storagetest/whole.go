@@ -92,16 +92,20 @@ func (c *Config) wholeTopics() []storage.Topic {
 	profiles := []storage.QoS{
 		{},
 		{
-			History: storage.HistoryKeepLast, Depth: 10, Reliability: storage.ReliabilityReliable, Durability: storage.DurabilityTransientLocal,
-			Deadline: storage.QoSDuration{Sec: 1, NSec: 500}, Lifespan: storage.QoSInfinite, Liveliness: storage.LivelinessManualByTopic,
-			Lease: storage.QoSDuration{Sec: 3, NSec: 999_999_999}, AvoidROSNamespaceConventions: true,
+			History: storage.HistoryKeepLast, Depth: 10, Reliability: storage.ReliabilityReliable,
+			Durability: storage.DurabilityTransientLocal,
+			Deadline:   storage.QoSDuration{Sec: 1, NSec: 500}, Lifespan: storage.QoSInfinite,
+			Liveliness: storage.LivelinessManualByTopic,
+			Lease:      storage.QoSDuration{Sec: 3, NSec: 999_999_999}, AvoidROSNamespaceConventions: true,
 		},
-		{History: storage.HistoryKeepAll, Reliability: storage.ReliabilityBestEffort, Durability: storage.DurabilityVolatile, Liveliness: storage.LivelinessAutomatic},
+		{History: storage.HistoryKeepAll, Reliability: storage.ReliabilityBestEffort, Durability: storage.DurabilityVolatile,
+			Liveliness: storage.LivelinessAutomatic},
 	}
 	plain, rich, bare := c.topic("/plain"), c.topic("/described"), c.topic("/bare")
 	rich.QoS = profiles
 	for key, value := range map[string]string{
-		storage.MetaCallerID: "/talker", storage.MetaLatching: "1", "some key": "a=b\nand more: \"ü\"", "a=b": "c", "": "no key",
+		storage.MetaCallerID: "/talker", storage.MetaLatching: "1", "some key": "a=b\nand more: \"ü\"", "a=b": "c",
+		"":      "no key",
 		"bytes": "\xff\xfe", "\xff": "no text",
 	} {
 		rich.Metadata[key] = value
@@ -120,7 +124,8 @@ func (c *Config) wholeTopics() []storage.Topic {
 // carried are topics of other encodings than the native one, as far as the format keeps
 // them as they are.
 func (c *Config) carried() (topics []storage.Topic) {
-	for _, e := range [][2]string{{"ros1", "ros1msg"}, {"cdr", "ros2msg"}, {"cdr", "ros2idl"}, {"protobuf", "protobuf"}, {"json", "jsonschema"}, {"json", ""}} {
+	for _, e := range [][2]string{{"ros1", "ros1msg"}, {"cdr", "ros2msg"}, {"cdr", "ros2idl"}, {"protobuf", "protobuf"},
+		{"json", "jsonschema"}, {"json", ""}} {
 		topic := c.topic(fmt.Sprintf("/carried_%s_%s", e[0], e[1]))
 		topic.Type, topic.Encoding, topic.Schema = "carried_msgs/"+e[0]+e[1], e[0], storage.Schema{Encoding: e[1]}
 		if e[1] != "" {
@@ -138,7 +143,8 @@ func (c *Config) whole() Recording {
 	r := Recording{Topics: append(c.wholeTopics(), c.carried()...), Metadata: map[string]string{}}
 	for i := range 300 {
 		at := start + int64(i)*1000
-		m := storage.Message{Topic: storage.TopicID(i % len(r.Topics)), LogTime: at, PublishTime: at - int64(i), Sequence: uint32(i), Data: []byte{byte(i), 1}}
+		m := storage.Message{Topic: storage.TopicID(i % len(r.Topics)), LogTime: at, PublishTime: at - int64(i),
+			Sequence: uint32(i), Data: []byte{byte(i), 1}}
 		switch i {
 		case 100:
 			m.PublishTime, m.Sequence = at+5_000_000_000, math.MaxUint32
@@ -206,7 +212,8 @@ func (c *Config) oneName(t *testing.T) {
 			}
 			want.Topics, ids = append(want.Topics, last), append(ids, third)
 			for i := range 30 {
-				m := storage.Message{Topic: storage.TopicID(i % len(ids)), LogTime: start + int64(i), PublishTime: start + int64(i), Data: []byte{byte(i)}}
+				m := storage.Message{Topic: storage.TopicID(i % len(ids)), LogTime: start + int64(i), PublishTime: start + int64(i),
+					Data: []byte{byte(i)}}
 				want.Messages = append(want.Messages, m)
 				m.Topic = ids[m.Topic]
 				if err := w.Write(&m); err != nil {

@@ -70,10 +70,12 @@ func TestConvert(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken := convert.Select{Topics: topics}
-	if report, err = convert.File(t.Context(), formats, there, back, convert.Job{Select: taken}); err != nil || report.Sink.Messages != 400 {
+	if report, err = convert.File(t.Context(), formats, there, back, convert.Job{Select: taken}); err != nil ||
+		report.Sink.Messages != 400 {
 		t.Fatalf("%+v %v", report, err)
 	}
-	if res, err := verify.Files(t.Context(), formats, there, back, verify.Job{A: verify.Side{Select: taken}}); err != nil || !res.Equal {
+	if res, err := verify.Files(t.Context(), formats, there, back,
+		verify.Job{A: verify.Side{Select: taken}}); err != nil || !res.Equal {
 		t.Fatalf("%+v %v", res, err)
 	}
 	if res, err := check.File(t.Context(), formats, there, check.Options{}); err != nil || res.Messages != 636 {

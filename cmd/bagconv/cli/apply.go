@@ -40,7 +40,8 @@ func (e *env) follow(ctx context.Context, command string, r *recipe.Recipe) erro
 	for _, s := range slices.Concat(r.Settings, r.Run) {
 		f := e.command.Flag(s.Name)
 		if f == nil || partOf(f) == inNothing {
-			return flags.Usage("make a new plan with this bagconv", "%s is no flag of a recipe", phrase.Clean(flags.Dashed(s.Name)))
+			return flags.Usage("make a new plan with this bagconv", "%s is no flag of a recipe",
+				phrase.Clean(flags.Dashed(s.Name)))
 		}
 		text, err := remote.Name(s.Text())
 		if err != nil {

@@ -86,22 +86,27 @@ unchanged, and tries failed inputs again.`,
 func (e *env) batchFlags() []flags.Flag {
 	s := &e.set
 	list := flags.AllIn(batchGroup, "batch plan",
-		flags.Flag{Name: "output-dir", Short: "O", Arg: "OUT", Kind: flags.File, Set: flags.Put(&s.batch.outputDir), Help: "folder for the outputs; created if missing"},
+		flags.Flag{Name: "output-dir", Short: "O", Arg: "OUT", Kind: flags.File, Set: flags.Put(&s.batch.outputDir),
+			Help: "folder for the outputs; created if missing"},
 		e.toFlag(e.folderFormat()+" if there is no --to"),
 		flags.Flag{Name: "include-from", Arg: "FILE", Kind: flags.File, Several: true, Set: flags.Put(&s.batch.includeFrom),
 			Help: "read a list of inputs, one per line, like @FILE; # begins a comment"},
 		flags.Flag{Name: "base", Arg: "DIR", Kind: flags.File, Set: flags.Put(&s.batch.base),
-			Help: "outputs mirror the tree below DIR; default: below each folder on the line, and below the common folder of the files on it"},
+			Help: "outputs mirror the tree below DIR; default: below each folder on the line, and below the common folder of " +
+				"the files on it"},
 	)
 	list = append(list, flags.AllIn(batchGroup, "batch export",
 		jobsFlag(s),
-		flags.Flag{Name: "resume", Kind: flags.OnOff, Set: flags.Put(&s.batch.resume), Help: "skip inputs that the manifest lists as done"},
+		flags.Flag{Name: "resume", Kind: flags.OnOff, Set: flags.Put(&s.batch.resume),
+			Help: "skip inputs that the manifest lists as done"},
 	)...)
 	return append(list, flags.AllIn(batchGroup, "batch",
-		flags.Flag{Name: "manifest", Arg: "FILE", Kind: flags.File, Set: flags.Put(&s.batch.manifest), Help: "manifest file, instead of OUT/manifest.jsonl"},
+		flags.Flag{Name: "manifest", Arg: "FILE", Kind: flags.File, Set: flags.Put(&s.batch.manifest),
+			Help: "manifest file, instead of OUT/manifest.jsonl"},
 		flags.Flag{Name: "checksum", Kind: flags.OnOff, Set: flags.Put(&s.batch.checksum),
 			Help: "write the SHA-256 of each input into the manifest; with --resume, compare it instead of the file's time"},
-		flags.Flag{Name: "dry-run", Kind: flags.OnOff, Set: flags.Put(&s.batch.dryRun), Help: "list what would be done; write nothing"},
+		flags.Flag{Name: "dry-run", Kind: flags.OnOff, Set: flags.Put(&s.batch.dryRun),
+			Help: "list what would be done; write nothing"},
 		s.forceFlag("replace existing outputs; without --resume, also start a new manifest"),
 	)...)
 }

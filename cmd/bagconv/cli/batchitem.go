@@ -70,7 +70,8 @@ func (b *batchRun) divide(small bool) error {
 	if share := all / int64(b.jobs); share >= minMemory || !b.command.IsSet("max-memory") {
 		b.job.MaxMemory = max(share, minMemory)
 	} else {
-		return flags.Usage("each conversion needs 64M", "--max-memory %s is too small for %d conversions at a time", b.command.Text("max-memory"), b.jobs)
+		return flags.Usage("each conversion needs 64M", "--max-memory %s is too small for %d conversions at a time",
+			b.command.Text("max-memory"), b.jobs)
 	}
 	if b.job.Threads = b.set.job.Threads; b.job.Threads == 0 {
 		b.job.Threads = ordered.Share(b.jobs)
@@ -183,7 +184,8 @@ func (b *batchRun) extrasOf(output string) string {
 func digestsOf(res *verify.Result) (list []batch.Digest) {
 	for i := range res.Topics {
 		if t := &res.Topics[i]; res.Level == verify.Content && t.A.Hash != "" {
-			list = append(list, batch.Digest{Topic: t.Name, Type: cmp.Or(t.B.Type, t.A.Type), Messages: t.A.Messages, Hash: t.A.Hash, Sum: t.A.Sum})
+			list = append(list, batch.Digest{Topic: t.Name, Type: cmp.Or(t.B.Type, t.A.Type), Messages: t.A.Messages,
+				Hash: t.A.Hash, Sum: t.A.Sum})
 		}
 	}
 	return list

@@ -60,7 +60,8 @@ type (
 // its time.
 func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
 	out := &batchJSON{
-		SchemaVersion: schemaVersion, Status: batch.StatusOK, OutputDir: b.out, Manifest: b.manifest, Format: b.job.SinkFormat.Name,
+		SchemaVersion: schemaVersion, Status: batch.StatusOK, OutputDir: b.out, Manifest: b.manifest,
+		Format: b.job.SinkFormat.Name,
 		Inputs: len(b.items), Others: b.search.Others, Links: append([]string{}, b.search.Links...),
 		ElapsedNS: strconv.FormatInt(int64(elapsed), 10), Results: []*batch.Entry{}, tally: tasks.Tally{},
 	}

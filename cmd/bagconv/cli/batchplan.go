@@ -41,10 +41,12 @@ func (b *batchRun) find() error {
 		return flags.Usage("see: bagconv help batch", "%v", err)
 	}
 	if len(b.search.Inputs) == 0 && len(b.search.Passed) > 0 {
-		return flags.Usage("choose another folder", "%s is the output folder; recordings in it are not inputs", phrase.Clean(b.displayPath(b.out)))
+		return flags.Usage("choose another folder", "%s is the output folder; recordings in it are not inputs",
+			phrase.Clean(b.displayPath(b.out)))
 	}
 	if len(b.search.Inputs) == 0 {
-		return &failure{path: strings.Join(words, ", "), what: "there is no recording in it", hint: "bagconv formats lists what can be read", err: fs.ErrNotExist}
+		return &failure{path: strings.Join(words, ", "), what: "there is no recording in it",
+			hint: "bagconv formats lists what can be read", err: fs.ErrNotExist}
 	}
 	b.guard = guard.New(b.fs, b.fs, b.formats.Known()...)
 	for _, in := range b.search.Inputs {
@@ -52,10 +54,13 @@ func (b *batchRun) find() error {
 			b.guard.Keep(in.Format, in.Path)
 		}
 		if in.Path == b.out {
-			return flags.Usage("choose another folder", "%s is both an input and the output folder", phrase.Clean(b.displayPath(b.out)))
+			return flags.Usage("choose another folder", "%s is both an input and the output folder",
+				phrase.Clean(b.displayPath(b.out)))
 		}
-		if finder.Base != "" && !strings.HasPrefix(in.Path, strings.TrimSuffix(finder.Base, string(os.PathSeparator))+string(os.PathSeparator)) {
-			return flags.Usage("omit --base, or name a folder that contains all inputs", "%s is not below --base %s", phrase.Clean(b.displayPath(in.Path)), phrase.Clean(b.set.batch.base))
+		if finder.Base != "" && !strings.HasPrefix(in.Path, strings.TrimSuffix(finder.Base, string(os.PathSeparator))+
+			string(os.PathSeparator)) {
+			return flags.Usage("omit --base, or name a folder that contains all inputs", "%s is not below --base %s",
+				phrase.Clean(b.displayPath(in.Path)), phrase.Clean(b.set.batch.base))
 		}
 	}
 	return nil
@@ -93,7 +98,8 @@ func (b *batchRun) inputWords() (words []string, err error) {
 	for _, name := range lists {
 		text, err := b.readList(name)
 		if err != nil {
-			return nil, &failure{path: name, what: "the list cannot be read: " + plainError(err).Error(), hint: "write a file whose name begins with @ as ./@name", err: err}
+			return nil, &failure{path: name, what: "the list cannot be read: " + plainError(err).Error(),
+				hint: "write a file whose name begins with @ as ./@name", err: err}
 		}
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimRight(line, "\r\n")
@@ -109,7 +115,8 @@ func (b *batchRun) inputWords() (words []string, err error) {
 	}
 	if len(words) == 0 {
 		if len(lists) > 0 {
-			return nil, flags.Usage("a list has a file, folder or glob per line", "there is no input in %s", phrase.Clean(strings.Join(lists, ", ")))
+			return nil, flags.Usage("a list has a file, folder or glob per line", "there is no input in %s",
+				phrase.Clean(strings.Join(lists, ", ")))
 		}
 		return nil, flags.Usage("type for example: bagconv batch -O OUT/ drives/", "no input given")
 	}
@@ -137,7 +144,8 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 	}
 	for i, e := range m.Entries() {
 		before[e.Input] = &m.Entries()[i]
-		if dir, err := filepath.Rel(b.out, e.Output); err == nil && filepath.IsLocal(dir) && e.Format == b.job.SinkFormat.Name {
+		if dir, err := filepath.Rel(b.out, e.Output); err == nil && filepath.IsLocal(dir) &&
+			e.Format == b.job.SinkFormat.Name {
 			kept[cmp.Or(paths[e.Input], e.Input)] = e.Output
 		}
 	}
@@ -245,7 +253,9 @@ func (b *batchRun) places(kept map[string]string) []string {
 		var lines []string
 		for i, in := range b.search.Inputs {
 			if iox.IsURL(in.Path) && batch.Harmless(in.Name) != in.Name {
-				lines = append(lines, fmt.Sprintf("%s: the output has another name, with _ in the place of characters that are not printed: %s", in.Path, b.displayPath(list[i])))
+				lines = append(lines,
+					fmt.Sprintf("%s: the output has another name, with _ in the place of characters that are not printed: %s", in.Path,
+						b.displayPath(list[i])))
 			}
 		}
 		b.writeLines("note", lines)
@@ -307,7 +317,8 @@ func (b *batchRun) explainManifest(err error) error {
 	path := b.displayPath(b.manifest)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return &failure{path: path, what: "a batch has written here before", hint: "--resume continues it, --force starts again", err: err}
+		return &failure{path: path, what: "a batch has written here before",
+			hint: "--resume continues it, --force starts again", err: err}
 	case errors.Is(err, batch.ErrRunning):
 		return &failure{
 			path: path, what: batch.ErrRunning.Error(), err: err,

@@ -110,7 +110,8 @@ func (w *worker) batch(b *batchRun, list *batchTasks, m *batch.Manifest, end con
 			return
 		}
 		item.entry = &r.Entry
-		if err := m.Append(item.entry, func() { w.store.Remove(item.task) }); err != nil { // what is not written down is no use
+		// what is not written down is no use
+		if err := m.Append(item.entry, func() { w.store.Remove(item.task) }); err != nil {
 			end(fmt.Errorf("the manifest: %w", err))
 		}
 		show.ended(t, item)
@@ -162,7 +163,8 @@ func (b *batchRun) explainSpace(item *batchItem, err error) error {
 		return err
 	}
 	return &failure{
-		path: b.displayPath(item.task.Output), what: fmt.Sprintf("the disk has %s left, but the output needs at least %s", sizeText(space.Free), sizeText(space.Need)),
+		path: b.displayPath(item.task.Output), what: fmt.Sprintf("the disk has %s left, but the output needs at least %s",
+			sizeText(space.Free), sizeText(space.Need)),
 		hint: "make room, or choose an output on another disk", err: err,
 	}
 }

@@ -18,9 +18,11 @@ func (b *batchRun) resultLine(e *batch.Entry) string {
 	case batch.StatusFailed:
 		return phrase.Clean("failed: " + b.problem(e))
 	case batch.StatusLossy:
-		return fmt.Sprintf("lossy: %s -> %s: %s", phrase.Clean(b.displayPath(e.Input)), phrase.Clean(b.displayPath(e.Output)), phrase.Clean(b.problem(e)))
+		return fmt.Sprintf("lossy: %s -> %s: %s", phrase.Clean(b.displayPath(e.Input)), phrase.Clean(b.displayPath(e.Output)),
+			phrase.Clean(b.problem(e)))
 	}
-	return fmt.Sprintf("%s: %s -> %s: %s, %s -> %s", e.Status, phrase.Clean(b.displayPath(e.Input)), phrase.Clean(b.displayPath(e.Output)),
+	return fmt.Sprintf("%s: %s -> %s: %s, %s -> %s", e.Status, phrase.Clean(b.displayPath(e.Input)),
+		phrase.Clean(b.displayPath(e.Output)),
 		phrase.Count(e.Written, "message"), sizeText(e.Size), sizeText(e.OutputSize))
 }
 
@@ -63,7 +65,8 @@ func (b *batchRun) writePlan() error {
 	}
 	counts, failing := map[string]int64{}, false
 	for _, item := range b.items {
-		j := batchPlanned{Input: item.Path, Files: item.Files, Size: item.Size, Output: item.task.Output, Action: item.action, Reason: item.reason}
+		j := batchPlanned{Input: item.Path, Files: item.Files, Size: item.Size, Output: item.task.Output, Action: item.action,
+			Reason: item.reason}
 		if j.Files == nil {
 			j.Files = []string{}
 		}
@@ -80,9 +83,11 @@ func (b *batchRun) writePlan() error {
 		}
 	} else {
 		for _, j := range plan.Inputs {
-			line := fmt.Sprintf("%s  %s -> %s", j.Action, phrase.Clean(b.displayPath(j.Input)), phrase.Clean(b.displayPath(j.Output)))
+			line := fmt.Sprintf("%s  %s -> %s", j.Action, phrase.Clean(b.displayPath(j.Input)),
+				phrase.Clean(b.displayPath(j.Output)))
 			if j.Action == "fail" {
-				line = j.Action + "  " + strings.ReplaceAll(phrase.Clean(j.Reason), phrase.Clean(j.Input), phrase.Clean(b.displayPath(j.Input)))
+				line = j.Action + "  " + strings.ReplaceAll(phrase.Clean(j.Reason), phrase.Clean(j.Input),
+					phrase.Clean(b.displayPath(j.Input)))
 			} else if j.Reason != "" {
 				line += "  (" + j.Reason + ")"
 			}
@@ -93,7 +98,8 @@ func (b *batchRun) writePlan() error {
 	}
 	b.reportSkipped()
 	if !b.set.quiet {
-		fmt.Fprintf(b.Err, "%d to convert, %d done before, %d that cannot be read; nothing is written\n", counts["convert"], counts["skip"], counts["fail"])
+		fmt.Fprintf(b.Err, "%d to convert, %d done before, %d that cannot be read; nothing is written\n", counts["convert"],
+			counts["skip"], counts["fail"])
 	}
 	return outcome{some: failing}.end()
 }
@@ -104,7 +110,8 @@ func (b *batchRun) reportSkipped() {
 		return
 	}
 	if n := b.search.Others; n > 0 {
-		fmt.Fprintf(b.Err, "skipped: %s that %s not a recording\n", phrase.Count(int64(n), "file"), map[bool]string{true: "is", false: "are"}[n == 1])
+		fmt.Fprintf(b.Err, "skipped: %s that %s not a recording\n", phrase.Count(int64(n), "file"),
+			map[bool]string{true: "is", false: "are"}[n == 1])
 	}
 	var links []string
 	for _, l := range b.search.Links {
@@ -163,13 +170,16 @@ func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 	if !b.set.quiet {
 		w := tabwriter.NewWriter(b.Err, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "status\tinputs\tsize\twritten\tmessages")
-		for _, name := range []string{batch.StatusOK, batch.StatusLossy, batch.StatusFailed, tasks.FateSkipped, tasks.FateMissing} {
+		for _, name := range []string{batch.StatusOK, batch.StatusLossy, batch.StatusFailed, tasks.FateSkipped,
+			tasks.FateMissing} {
 			if s := r.tally[name]; s.Tasks > 0 {
-				fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", name, s.Tasks, sizeText(s.Size), sizeText(s.OutputSize), phrase.Grouped(s.Messages))
+				fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", name, s.Tasks, sizeText(s.Size), sizeText(s.OutputSize),
+					phrase.Grouped(s.Messages))
 			}
 		}
 		_ = w.Flush() // standard error: there is nowhere to report that it failed
-		fmt.Fprintf(b.Err, "%s in %s, %.0f MB/s; manifest: %s\n", phrase.Count(int64(r.Inputs), "input"), durationText(int64(elapsed)), r.MBPerS, phrase.Clean(b.displayPath(b.manifest)))
+		fmt.Fprintf(b.Err, "%s in %s, %.0f MB/s; manifest: %s\n", phrase.Count(int64(r.Inputs), "input"),
+			durationText(int64(elapsed)), r.MBPerS, phrase.Clean(b.displayPath(b.manifest)))
 	}
 	switch {
 	case r.Error != "":

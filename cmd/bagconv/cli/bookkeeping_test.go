@@ -53,9 +53,11 @@ func TestBookkeeping(t *testing.T) {
 	name := func(n string) string { return filepath.Join(dir, n) }
 	write(t, name("plan.jsonl"), plan.String())
 	write(t, name("results.jsonl"), results.String())
-	for _, args := range [][]string{{"collect", "-q", "--json", name("plan.jsonl")}, {"collect", "-q", "--json", name("plan.jsonl"), name("results.jsonl")}} {
+	for _, args := range [][]string{{"collect", "-q", "--json", name("plan.jsonl")},
+		{"collect", "-q", "--json", name("plan.jsonl"), name("results.jsonl")}} {
 		out, status := prints(args...)
-		for _, want := range []string{fmt.Sprintf(`"tasks": %d,`, n), fmt.Sprintf(`"ok": %d,`, n-n/100), fmt.Sprintf(`"missing": %d,`, n/100), fmt.Sprintf(`"messages": %d`, 2*(n-n/100))} {
+		for _, want := range []string{fmt.Sprintf(`"tasks": %d,`, n), fmt.Sprintf(`"ok": %d,`, n-n/100),
+			fmt.Sprintf(`"missing": %d,`, n/100), fmt.Sprintf(`"messages": %d`, 2*(n-n/100))} {
 			if status != 75 || !strings.Contains(string(out), want) {
 				t.Fatalf("exit status %d, no %s in %s", status, want, out)
 			}

@@ -87,7 +87,8 @@ func (e *env) catJob(ctx context.Context) (ref recording.Ref, q recording.Query,
 		return ref, q, nil, err
 	}
 	r = &catRun{env: e, path: ref.Path, reported: map[string]bool{}}
-	r.Printer = text.New(e.Out, text.Options{Render: set.cat.render, Raw: set.cat.raw, Framed: set.cat.framed, Define: set.cat.define, Fields: e.words[min(1, len(e.words)):],
+	r.Printer = text.New(e.Out, text.Options{Render: set.cat.render, Raw: set.cat.raw, Framed: set.cat.framed,
+		Define: set.cat.define, Fields: e.words[min(1, len(e.words)):],
 		Limit: set.cat.limit, Backwards: set.cat.tail > 0 && !set.cat.reverse, Tell: r.tell})
 	return ref, q, r, nil
 }
@@ -110,7 +111,8 @@ func (e *env) picked() (*storage.Query, error) {
 		return nil, flags.Usage("use one of them; --limit and --reverse go with --skip, and --reverse with --tail",
 			"--skip, --nth, --tail, --limit and --reverse contradict each other")
 	case s.job.Order == recording.OrderFile:
-		return nil, flags.Usage("omit --order file", "--skip, --nth, --tail and --reverse count messages in the order of time")
+		return nil, flags.Usage("omit --order file",
+			"--skip, --nth, --tail and --reverse count messages in the order of time")
 	case s.cat.nth > 0:
 		s.cat.limit, pick.Skip = 1, s.cat.nth-1
 	case s.cat.tail > 0:
@@ -129,7 +131,8 @@ func (e *env) checkFramed(ctx context.Context) error {
 	case !e.set.cat.framed:
 		return nil
 	case e.set.cat.define && e.set.cat.tail > 0 && !e.set.cat.reverse:
-		return flags.Usage("use --start -30s or another time from the end", "--definitions has no place among messages that are written backwards")
+		return flags.Usage("use --start -30s or another time from the end",
+			"--definitions has no place among messages that are written backwards")
 	case !e.set.cat.raw:
 		return flags.Usage("add --raw", "--framed is for serialized messages")
 	case e.command.IsSet("format"):
@@ -168,7 +171,8 @@ func (r *catRun) report(res *recording.Result) {
 		bad, name := res.Refused[i], phrase.Clean(res.Info.Topics[i].Name)
 		if bad.Messages > 0 {
 			r.lossy = true
-			r.say("%s: left out: %s; the first: %s", phrase.Clean(r.path), phrase.Count(bad.Messages, "message"), explain(bad.First))
+			r.say("%s: left out: %s; the first: %s", phrase.Clean(r.path), phrase.Count(bad.Messages, "message"),
+				explain(bad.First))
 		}
 		for _, l := range mapping.Losses(t.Program) {
 			if l.Kept {
@@ -217,7 +221,8 @@ func (r *catRun) explain(err error, picked bool) error {
 	switch {
 	case errors.As(err, &wrong):
 		return flags.Usage(phrase.Clean(wrong.Hint), "%s", phrase.Clean(wrong.What))
-	case errors.As(err, new(*render.PathError)), errors.As(err, new(*text.UnknownError)), errors.Is(err, text.ErrPrinted), errors.Is(err, text.ErrNothing):
+	case errors.As(err, new(*render.PathError)), errors.As(err, new(*text.UnknownError)), errors.Is(err,
+		text.ErrPrinted), errors.Is(err, text.ErrNothing):
 		return fail
 	case picked && errors.Is(err, storage.ErrUnsupported):
 		fail.what = "it has no index that finds single messages"
@@ -263,20 +268,34 @@ Without an index, /tf.transforms.child_frame_id prints a list of all values.`,
 // catFlags returns the flags of cat.
 func (s *settings) catFlags() []flags.Flag {
 	return flags.AllIn(readGroup, "cat",
-		flags.Flag{Name: "format", Kind: flags.OneWord, Values: flags.Words("ndjson", "yaml", "csv", arrowFormat), Default: "ndjson", Set: flags.Nth(&s.cat.render.Style, render.JSON, render.YAML, render.CSV, render.JSON),
+		flags.Flag{Name: "format", Kind: flags.OneWord, Values: flags.Words("ndjson", "yaml", "csv", arrowFormat),
+			Default: "ndjson", Set: flags.Nth(&s.cat.render.Style, render.JSON, render.YAML, render.CSV, render.JSON),
 			Brief: "how messages are printed; ndjson is the default",
-			Help:  "ndjson (default): one JSON object per line; yaml: one document per message; csv: one column per named field (a struct has a column for each of its fields), or per field of the topic; arrow: a stream of Arrow IPC, of several topics in pieces with a head: docs/export.md draws it"},
-		flags.Flag{Name: "limit", Arg: "N", Kind: flags.Number, Set: s.numberFlag("limit", 1, &s.cat.limit), Help: "print only the first N messages"},
-		flags.Flag{Name: "skip", Arg: "N", Kind: flags.Number, Set: s.numberFlag("skip", 0, &s.cat.skip), Help: "leave out the first N of the selected messages; the index finds the next one"},
-		flags.Flag{Name: "nth", Arg: "N", Kind: flags.Number, Set: s.numberFlag("nth", 1, &s.cat.nth), Help: "print only the N-th message, counted from 1; with one topic, the N-th of that topic"},
-		flags.Flag{Name: "tail", Arg: "N", Kind: flags.Number, Set: s.numberFlag("tail", 1, &s.cat.tail), Help: "print only the last N messages, in the order of time"},
+			Help: "ndjson (default): one JSON object per line; yaml: one document per message; csv: one column per named " +
+				"field (a struct has a column for each of its fields), or per field of the topic; arrow: a stream of Arrow IPC, " +
+				"of several topics in pieces with a head: docs/export.md draws it"},
+		flags.Flag{Name: "limit", Arg: "N", Kind: flags.Number, Set: s.numberFlag("limit", 1, &s.cat.limit),
+			Help: "print only the first N messages"},
+		flags.Flag{Name: "skip", Arg: "N", Kind: flags.Number, Set: s.numberFlag("skip", 0, &s.cat.skip),
+			Help: "leave out the first N of the selected messages; the index finds the next one"},
+		flags.Flag{Name: "nth", Arg: "N", Kind: flags.Number, Set: s.numberFlag("nth", 1, &s.cat.nth),
+			Help: "print only the N-th message, counted from 1; with one topic, the N-th of that topic"},
+		flags.Flag{Name: "tail", Arg: "N", Kind: flags.Number, Set: s.numberFlag("tail", 1, &s.cat.tail),
+			Help: "print only the last N messages, in the order of time"},
 		flags.Flag{Name: "reverse", Kind: flags.OnOff, Set: flags.Put(&s.cat.reverse), Help: "print the last message first"},
 		flags.Flag{Name: "bytes", Kind: flags.OnOff, Set: flags.Put(&s.cat.render.Bytes),
 			Help: `print uint8[], byte[] and bytes as base64, not as {"$bytes":N}; a field that is named is always printed`},
 		flags.Flag{Name: "arrays", Kind: flags.OnOff, Set: flags.Put(&s.cat.render.Arrays),
-			Brief: "print long lists whole, on a terminal too", Help: `on a terminal, print lists of more than 128 elements whole, not as {"$length":N}; a list that is named is always whole. In a pipe or file all lists are whole, unless --arrays=false is set`},
-		flags.Flag{Name: "raw", Kind: flags.OnOff, Set: flags.Put(&s.cat.raw), Help: `print serialized messages as base64, under "raw"`},
-		flags.Flag{Name: "framed", Kind: flags.OnOff, Set: flags.Put(&s.cat.framed), Help: "with --raw, print serialized messages as they are, each behind its time, encoding, type and topic, for other programs; docs/import.md draws the bytes"},
-		flags.Flag{Name: "definitions", Kind: flags.OnOff, Set: flags.Put(&s.cat.define), Brief: "begin --framed with the recording and its topics", Help: "with --framed, begin with frames that declare the recording and its topics, and put publish times and sequence numbers before messages that have them, so that import needs nothing else"},
+			Brief: "print long lists whole, on a terminal too",
+			Help:  `on a terminal, print lists of more than 128 elements whole, not as {"$length":N}; a list that is named is always whole. In a pipe or file all lists are whole, unless --arrays=false is set`},
+		flags.Flag{Name: "raw", Kind: flags.OnOff, Set: flags.Put(&s.cat.raw),
+			Help: `print serialized messages as base64, under "raw"`},
+		flags.Flag{Name: "framed", Kind: flags.OnOff, Set: flags.Put(&s.cat.framed), Help: "with --raw, print serialized " +
+			"messages as they are, each behind its time, encoding, type and topic, for other programs; docs/import.md draws " +
+			"the bytes"},
+		flags.Flag{Name: "definitions", Kind: flags.OnOff, Set: flags.Put(&s.cat.define),
+			Brief: "begin --framed with the recording and its topics", Help: "with --framed, begin with frames that declare " +
+				"the recording and its topics, and put publish times and sequence numbers before messages that have them, so " +
+				"that import needs nothing else"},
 	)
 }

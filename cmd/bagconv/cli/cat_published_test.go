@@ -21,7 +21,8 @@ func TestPublishTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	id, err := w.CreateTopic(storage.Topic{Name: "/a", Type: "std_msgs/msg/UInt8", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("uint8 data")}})
+	id, err := w.CreateTopic(storage.Topic{Name: "/a", Type: "std_msgs/msg/UInt8", Encoding: "cdr",
+		Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("uint8 data")}})
 	for i, published := range []int64{10, 0, 25, -3} {
 		at := int64(10 * (i + 1))
 		if err == nil {
@@ -36,7 +37,8 @@ func TestPublishTime(t *testing.T) {
 	}
 	lines := []string{
 		`{"topic":"/a","time":"10","fields":{"data":0}}`, `{"topic":"/a","time":"20","publish_time":"0","fields":{"data":1}}`,
-		`{"topic":"/a","time":"30","publish_time":"25","fields":{"data":2}}`, `{"topic":"/a","time":"40","publish_time":"-3","fields":{"data":3}}`,
+		`{"topic":"/a","time":"30","publish_time":"25","fields":{"data":2}}`,
+		`{"topic":"/a","time":"40","publish_time":"-3","fields":{"data":3}}`,
 	}
 	for _, c := range []struct {
 		args []string
@@ -44,15 +46,18 @@ func TestPublishTime(t *testing.T) {
 	}{
 		{nil, lines}, {[]string{"--tail", "2"}, lines[2:]}, {[]string{"--nth", "2"}, lines[1:2]},
 		{[]string{"--raw", "--nth", "2"}, []string{`{"topic":"/a","time":"20","publish_time":"0","raw":"AAEAAAE="}`}},
-		{[]string{"--format", "yaml", "--nth", "3"}, []string{"---", `topic: "/a"`, `time: "30"`, `publish_time: "25"`, "fields:", "  data: 2"}},
+		{[]string{"--format", "yaml", "--nth", "3"}, []string{"---", `topic: "/a"`, `time: "30"`, `publish_time: "25"`,
+			"fields:", "  data: 2"}},
 		{[]string{"--format", "csv"}, []string{"topic,time,data", "/a,10,0", "/a,20,1", "/a,30,2", "/a,40,3"}},
 	} {
 		var out, errs bytes.Buffer
-		status := cli.Run(t.Context(), append([]string{"bagconv", "cat", path}, c.args...), cli.Stdio{Out: &out, Err: &errs}, all.Registry())
+		status := cli.Run(t.Context(), append([]string{"bagconv", "cat", path}, c.args...), cli.Stdio{Out: &out, Err: &errs},
+			all.Registry())
 		if got := strings.Split(strings.TrimSpace(out.String()), "\n"); status != 0 || !slices.Equal(got, c.want) {
 			t.Errorf("%v: status %d, %q, want %q", c.args, status, got, c.want)
 		}
-		if noted := strings.Contains(errs.String(), "3 messages with a publish time"); noted != slices.Contains(c.args, "csv") {
+		if noted := strings.Contains(errs.String(), "3 messages with a publish time"); noted != slices.Contains(c.args,
+			"csv") {
 			t.Errorf("%v: %s", c.args, errs.String())
 		}
 	}

@@ -24,7 +24,8 @@ func (r *lying) Info() *storage.Info {
 }
 
 func (r *lying) Blocks() ([]storage.Block, error) {
-	return []storage.Block{{Messages: 2, Start: 10, End: 20, Timed: true}, {Messages: 2, Start: 30, End: 40, Timed: true}}, nil
+	return []storage.Block{{Messages: 2, Start: 10, End: 20, Timed: true}, {Messages: 2, Start: 30, End: 40,
+		Timed: true}}, nil
 }
 
 func (r *lying) Order() storage.Order { return storage.OrderBlocks }
@@ -60,7 +61,8 @@ func TestCatDisorder(t *testing.T) {
 		says   string
 	}{
 		{"", 0, exitOK, "10 15 20 35", ""},
-		{"--raw", 1 << 20, exitFailed, "10 20", "its index is wrong: there are messages that belong before the last one that was printed; --order file prints them in file order"},
+		{"--raw", 1 << 20, exitFailed, "10 20", "its index is wrong: there are messages that belong before the last one " +
+			"that was printed; --order file prints them in file order"},
 		{"--order file", 0, exitOK, "10 20 15 35", ""},
 		{"-S 25", 0, exitFailed, "", "nothing is selected"},
 		{"-S 1970-01-01T00:00:00.000000025Z", 0, exitOK, "35", ""},
@@ -84,13 +86,16 @@ func TestCatDisorder(t *testing.T) {
 
 // TestCatInterrupted: what was printed stays, and the status is that of an interruption.
 func TestCatInterrupted(t *testing.T) {
-	if status, out, errOut, _ := runFake(t, "interrupt", "cat", "DIR/in.fake", "--raw"); status != exitInterrupted || errOut != "bagconv: interrupted\n" {
+	if status, out, errOut, _ := runFake(t, "interrupt", "cat", "DIR/in.fake", "--raw"); status != exitInterrupted ||
+		errOut != "bagconv: interrupted\n" {
 		t.Errorf("status %d, %q, %q", status, out, errOut)
 	}
-	if status, _, errOut, _ := runFake(t, "corrupt", "cat", "DIR/in.fake", "--raw"); status != exitFailed || !strings.Contains(errOut, "record at byte 12: corrupt") {
+	if status, _, errOut, _ := runFake(t, "corrupt", "cat", "DIR/in.fake", "--raw"); status != exitFailed ||
+		!strings.Contains(errOut, "record at byte 12: corrupt") {
 		t.Errorf("status %d, %q", status, errOut)
 	}
-	if status, out, errOut, _ := runFake(t, "damaged", "cat", "DIR/in.fake", "--raw", "--order", "file"); status != exitLossy || strings.Count(out, "\n") != 3 || !strings.Contains(errOut, "damaged: ") {
+	if status, out, errOut, _ := runFake(t, "damaged", "cat", "DIR/in.fake", "--raw", "--order",
+		"file"); status != exitLossy || strings.Count(out, "\n") != 3 || !strings.Contains(errOut, "damaged: ") {
 		t.Errorf("status %d, %q, %q", status, out, errOut)
 	}
 }

@@ -24,7 +24,8 @@ func (e *env) catArrow(ctx context.Context) error {
 	case e.OutTerminal:
 		return flags.Usage("redirect the output to a file or a program", "--format arrow does not print to a terminal")
 	}
-	for _, name := range []string{"limit", "skip", "nth", "tail", "reverse", "bytes", "arrays", "raw", "framed", "definitions"} {
+	for _, name := range []string{"limit", "skip", "nth", "tail", "reverse", "bytes", "arrays", "raw", "framed",
+		"definitions"} {
 		if e.command.IsSet(name) {
 			return flags.Usage("omit it; --start, --end, -t and --columns select", "--%s has no effect on --format arrow", name)
 		}

@@ -21,7 +21,8 @@ func (e *env) check(ctx context.Context) error {
 		return flags.Usage("type: bagconv check IN", "no input given")
 	}
 	o := e.set.check.options
-	o.Definitions, o.Target, o.Distro, o.Threads = e.set.job.Definitions, e.set.job.Target, e.set.job.Distro, e.set.job.Threads
+	o.Definitions, o.Target, o.Distro, o.Threads = e.set.job.Definitions, e.set.job.Target, e.set.job.Distro,
+		e.set.job.Threads
 	if e.set.check.makeSpec {
 		return e.makeSpec(ctx, paths, o)
 	}
@@ -105,7 +106,8 @@ func (e *env) makeSpec(ctx context.Context, paths []string, o check.Options) err
 		return err
 	}
 	if res.Reaches(check.Warning) {
-		e.say("%s: there are findings (%s, %s); bagconv check shows them", phrase.Clean(paths[0]), phrase.Count(int64(res.Errors), "error"), phrase.Count(int64(res.Warnings), "warning"))
+		e.say("%s: there are findings (%s, %s); bagconv check shows them", phrase.Clean(paths[0]),
+			phrase.Count(int64(res.Errors), "error"), phrase.Count(int64(res.Warnings), "warning"))
 	}
 	_, err = e.Out.Write(text)
 	return err
@@ -114,7 +116,8 @@ func (e *env) makeSpec(ctx context.Context, paths []string, o check.Options) err
 // checkCommand is the command check.
 func (e *env) checkCommand() flags.Command {
 	return flags.Command{
-		Name: "check", Part: lookPart, Aliases: []string{"doctor"}, Call: "check IN...", Summary: "find everything wrong or odd in a recording",
+		Name: "check", Part: lookPart, Aliases: []string{"doctor"}, Call: "check IN...",
+		Summary: "find everything wrong or odd in a recording",
 		About: `Reads recordings from end to end, decodes all messages, and lists everything
 that is wrong or odd, with what to do about it: damage, gaps and jumps in the
 times of a topic, repeated messages and stamps, header stamps far from the log
@@ -142,20 +145,27 @@ the codes of findings. doctor is another name of this command.`,
 func (s *settings) checkFlags() []flags.Flag {
 	o := &s.check.options
 	return flags.AllIn(readGroup, "check",
-		flags.Flag{Name: "fail-on", Kind: flags.OneWord, Values: flags.Words(check.Severities()...), Default: check.Warning.String(), Set: flags.Put(&s.check.failOn),
+		flags.Flag{Name: "fail-on", Kind: flags.OneWord, Values: flags.Words(check.Severities()...),
+			Default: check.Warning.String(), Set: flags.Put(&s.check.failOn),
 			Help: "lowest severity that makes the exit status 4; warning is the default"},
-		flags.Flag{Name: "exit-zero", Kind: flags.OnOff, Set: flags.Put(&s.check.exitZero), Help: "exit with status 0 even if there are findings"},
-		flags.Flag{Name: "spec", Arg: "FILE", Kind: flags.File, Set: flags.Parsed(&o.Contract, func(path string) (*check.Contract, error) { return readContract(s.job.Read.FS, path) }),
-			Help: "check against a contract: topics, types, rates, gaps, counts, duration, size. bagconv help contracts explains its keys"},
+		flags.Flag{Name: "exit-zero", Kind: flags.OnOff, Set: flags.Put(&s.check.exitZero),
+			Help: "exit with status 0 even if there are findings"},
+		flags.Flag{Name: "spec", Arg: "FILE", Kind: flags.File, Set: flags.Parsed(&o.Contract,
+			func(path string) (*check.Contract, error) { return readContract(s.job.Read.FS, path) }),
+			Help: "check against a contract: topics, types, rates, gaps, counts, duration, size. bagconv help contracts " +
+				"explains its keys"},
 		flags.Flag{Name: "make-spec", Kind: flags.OnOff, Set: flags.Put(&s.check.makeSpec),
 			Help: "print such a contract, made from a good recording, with limits that allow others like it"},
-		flags.Flag{Name: "gap", Arg: "N", Kind: flags.Decimal, Default: fmt.Sprint(check.DefaultGap), Set: func(f *flags.Flag) error {
-			if err := flags.Put(&o.Gap)(f); err != nil || !(o.Gap > 1 && o.Gap < 1e9) {
-				return flags.Usage("10 is the default", "--gap needs a number of periods above 1, not %s", f)
-			}
-			return nil
-		}, Brief: "report gaps longer than N times the period of a topic", Help: "report a time without messages as a gap if it is longer than N times the median period of its topic; 10 (default)"},
-		flags.Flag{Name: "stamp-offset", Arg: "D", Default: check.DefaultStampOffset.String(), Set: flags.Parsed(&o.StampOffset, parseStampOffset),
+		flags.Flag{Name: "gap", Arg: "N", Kind: flags.Decimal, Default: fmt.Sprint(check.DefaultGap),
+			Set: func(f *flags.Flag) error {
+				if err := flags.Put(&o.Gap)(f); err != nil || !(o.Gap > 1 && o.Gap < 1e9) {
+					return flags.Usage("10 is the default", "--gap needs a number of periods above 1, not %s", f)
+				}
+				return nil
+			}, Brief: "report gaps longer than N times the period of a topic", Help: "report a time without messages as a gap " +
+				"if it is longer than N times the median period of its topic; 10 (default)"},
+		flags.Flag{Name: "stamp-offset", Arg: "D", Default: check.DefaultStampOffset.String(),
+			Set:  flags.Parsed(&o.StampOffset, parseStampOffset),
 			Help: "largest distance of header stamps from the log time; 1s (default)"},
 	)
 }

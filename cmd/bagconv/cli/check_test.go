@@ -15,7 +15,8 @@ func TestCheckFake(t *testing.T) {
 	if strings.Contains(out, "\x1b") {
 		t.Errorf("escape sequence in %q", out)
 	}
-	if status, _, errOut, _ := runFake(t, "interrupt", "check", "DIR/in.fake"); status != exitInterrupted || errOut != "bagconv: interrupted\n" {
+	if status, _, errOut, _ := runFake(t, "interrupt", "check", "DIR/in.fake"); status != exitInterrupted ||
+		errOut != "bagconv: interrupted\n" {
 		t.Errorf("interrupted: status %d, %q", status, errOut)
 	}
 }

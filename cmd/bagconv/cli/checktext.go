@@ -20,8 +20,10 @@ func (e *env) writeCheck(w io.Writer, out *check.Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-11s%s\n", "path:", phrase.Clean(out.Path))
 	fmt.Fprintf(&b, "%-11s%s %s, %s\n", "format:", out.Format, phrase.Clean(out.Version), sizeText(out.Size))
-	fmt.Fprintf(&b, "%-11s%s in %s, %s; %s decoded\n", "read:", phrase.Count(out.Messages, "message"), phrase.Count(int64(len(out.Topics)), "topic"), sizeText(out.Bytes), phrase.Grouped(out.Decoded))
-	fmt.Fprintf(&b, "%-11s%s, %s, %s\n", "findings:", phrase.Count(int64(out.Errors), "error"), phrase.Count(int64(out.Warnings), "warning"), phrase.Count(int64(out.Notes), "note"))
+	fmt.Fprintf(&b, "%-11s%s in %s, %s; %s decoded\n", "read:", phrase.Count(out.Messages, "message"),
+		phrase.Count(int64(len(out.Topics)), "topic"), sizeText(out.Bytes), phrase.Grouped(out.Decoded))
+	fmt.Fprintf(&b, "%-11s%s, %s, %s\n", "findings:", phrase.Count(int64(out.Errors), "error"),
+		phrase.Count(int64(out.Warnings), "warning"), phrase.Count(int64(out.Notes), "note"))
 	e.drawFindings(&b, out)
 	for _, f := range out.Findings {
 		fmt.Fprintf(&b, "\n%d. %s %s", f.Number, f.Severity, f.Code)

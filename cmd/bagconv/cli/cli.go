@@ -133,7 +133,8 @@ func (e *env) forcedInput(l *flags.Line) error {
 	if _, err := e.fs.Stat(out); err != nil {
 		return nil
 	}
-	return flags.Usage("write --force to replace it", "%s exists already, and -f is --force: it does not name the input %s", phrase.Clean(out), phrase.Clean(l.AfterF))
+	return flags.Usage("write --force to replace it",
+		"%s exists already, and -f is --force: it does not name the input %s", phrase.Clean(out), phrase.Clean(l.AfterF))
 }
 
 // named puts the names by which files are known in the place of URLs; see remote.Name.

@@ -62,7 +62,8 @@ func (s *collection) readPlan() error {
 		err = errors.New("it has no task")
 	}
 	if err != nil {
-		return &failure{path: s.plan, what: "the plan cannot be read: " + plainError(err).Error(), hint: "bagconv plan writes one", err: err}
+		return &failure{path: s.plan, what: "the plan cannot be read: " + plainError(err).Error(),
+			hint: "bagconv plan writes one", err: err}
 	}
 	s.dir = s.tasks[0].OutputDir
 	s.results, s.lines = make([]*tasks.Result, len(s.tasks)), make([][]byte, len(s.tasks))
@@ -110,7 +111,8 @@ func (s *collection) lookAt(store *tasks.Store, i int) error {
 		}
 	}
 	if r != nil && r.Done() && !there(r) {
-		r = failedResult(t, &failure{path: t.Output, what: "the output is not there any more, or has changed", hint: "do the task again"})
+		r = failedResult(t, &failure{path: t.Output, what: "the output is not there any more, or has changed",
+			hint: "do the task again"})
 		r.Transient = true
 	}
 	s.results[i] = r
@@ -211,13 +213,15 @@ func (s *collection) report() error {
 		}
 	}
 	if n := sum.Failed + sum.Transient + sum.Missing; n > 0 {
-		s.say("%s to be done again, in %s: %d not done, %d failed for a reason that may pass, %d failed", phrase.Count(int64(n), "task"), phrase.Clean(sum.Failures), sum.Missing, sum.Transient, sum.Failed)
+		s.say("%s to be done again, in %s: %d not done, %d failed for a reason that may pass, %d failed",
+			phrase.Count(int64(n), "task"), phrase.Clean(sum.Failures), sum.Missing, sum.Transient, sum.Failed)
 	}
 	if sum.Torn > 0 {
 		s.say("skipped %s of results that cannot be read", phrase.Count(int64(sum.Torn), "line"))
 	}
 	if !s.set.quiet {
-		s.say("%s of %s done, %d with losses; manifest: %s", fmt.Sprint(sum.OK+sum.Lossy), phrase.Count(int64(sum.Tasks), "task"), sum.Lossy, phrase.Clean(sum.Manifest))
+		s.say("%s of %s done, %d with losses; manifest: %s", fmt.Sprint(sum.OK+sum.Lossy), phrase.Count(int64(sum.Tasks),
+			"task"), sum.Lossy, phrase.Clean(sum.Manifest))
 	}
 	return ended.end()
 }

@@ -79,7 +79,8 @@ func (s *collection) joinParts(ctx context.Context, f *storage.Format, i int, pa
 	}
 	size, err := f.Join(ctx, s.fs, folders, r.Stage(), r.Joined)
 	if err != nil {
-		return &failure{path: r.Joined, what: fmt.Sprintf("its %d parts cannot be joined: %v", len(folders), plainError(err)), hint: "remove what stands there if it is not needed, and collect again", err: err}
+		return &failure{path: r.Joined, what: fmt.Sprintf("its %d parts cannot be joined: %v", len(folders), plainError(err)),
+			hint: "remove what stands there if it is not needed, and collect again", err: err}
 	}
 	store := tasks.Store{FS: s.fs}
 	for k, part := range parts {

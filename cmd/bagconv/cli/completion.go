@@ -32,7 +32,8 @@ the lines below to a start-up file of your shell. SHELL is
 // completion prints the script for a shell.
 func (e *env) completion(context.Context) error {
 	if len(e.words) != 1 {
-		return flags.Usage("type for example: bagconv completion bash", "completion needs the name of a shell: %s", phrase.OrList(complete.Shells))
+		return flags.Usage("type for example: bagconv completion bash", "completion needs the name of a shell: %s",
+			phrase.OrList(complete.Shells))
 	}
 	if err := flags.OneOf("completion", e.words[0], complete.Shells...); err != nil {
 		return err

@@ -73,14 +73,17 @@ func TestShells(t *testing.T) {
 			}
 			cmd := exec.Command(path, "-c", asks.ask)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir, "BAGCONV_TEST_MORE=1") // the table has --paint
+			// the table has --paint
+			cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir,
+				"BAGCONV_TEST_MORE=1")
 			out, err := cmd.CombinedOutput()
 			got := strings.Split(strings.TrimSpace(string(out)), "\n")
 			t.Logf("%v\n%s", err, out)
 			if len(got) != 8 {
 				t.Fatalf("%d answers to 8 questions", len(got))
 			}
-			for i, want := range []string{"[verify][version]", "[info]", "[time]", "time]", "[/image][/imu]", "touch", "[my drive.bag]", "[--paint]"} {
+			for i, want := range []string{"[verify][version]", "[info]", "[time]", "time]", "[/image][/imu]", "touch",
+				"[my drive.bag]", "[--paint]"} {
 				ok := got[i] == want
 				switch i {
 				case 3: // bash has the part after = as a word of its own
@@ -112,7 +115,8 @@ func writeTopics(t *testing.T, path string, names ...string) {
 	}
 	for i, name := range names {
 		id, err := w.CreateTopic(storage.Topic{
-			Name: name, Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)},
+			Name: name, Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+				Data: []byte(text)},
 			Metadata: map[string]string{storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1"},
 		})
 		if err == nil {

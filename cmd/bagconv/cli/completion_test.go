@@ -17,9 +17,11 @@ import (
 func TestCompletes(t *testing.T) {
 	e, _, _ := testEnv()
 	enumerated := map[string]string{
-		"order": "time file", "header-seq": "count zero", "rosout": "keep ros2", "frames": "apollo rep103", "restamp": "header log",
-		"encoding": "native keep cdr", "proto-types": "mapped generated raw", "apollo-layout": "common_msgs legacy", "segment-names": "new old",
-		"verify": "content counts bytes", "progress": "auto bar plain json none", "scan": "auto always never",
+		"order": "time file", "header-seq": "count zero", "rosout": "keep ros2", "frames": "apollo rep103",
+		"restamp":  "header log",
+		"encoding": "native keep cdr", "proto-types": "mapped generated raw", "apollo-layout": "common_msgs legacy",
+		"segment-names": "new old",
+		"verify":        "content counts bytes", "progress": "auto bar plain json none", "scan": "auto always never",
 		"fail-on": "note warning error", "by": "topic", "to": "fake parquet arrow csv npy lerobot episodes",
 	}
 	seen := map[string]bool{}

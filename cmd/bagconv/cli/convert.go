@@ -41,11 +41,13 @@ func (e *env) convert(ctx context.Context, mode conversion) error {
 	if mode.salvage || mode.sameFormat {
 		if to == "" && source.Create != nil && mode.sameFormat {
 			if to = source.Name; endsInSeparator(out) && !source.Folder {
-				return flags.Usage("bagconv convert writes other formats and has the same flags; or remove the separator at the end",
+				return flags.Usage("bagconv convert writes other formats and has the same flags; "+
+					"or remove the separator at the end",
 					"%s is a folder, but %s keeps the format of its input, %s", phrase.Clean(out), e.command.Name, to)
 			}
 		}
-		if to == "" && source.Create != nil && (endsInSeparator(out) && source.Folder || filepath.Ext(out) == "" && !endsInSeparator(out)) {
+		if to == "" && source.Create != nil && (endsInSeparator(out) && source.Folder || filepath.Ext(out) == "" &&
+			!endsInSeparator(out)) {
 			to = source.Name
 		}
 	}
@@ -138,7 +140,8 @@ func (e *env) checkTopicWords(ctx context.Context) error {
 			names = e.topicNames(ctx, args[0])
 		}
 		if slices.Contains(names, word) {
-			return flags.Usage("repeat the flag for each topic: -t A -t B", "%s is a topic of %s, but stands where a file is expected", phrase.Clean(word), phrase.Clean(args[0]))
+			return flags.Usage("repeat the flag for each topic: -t A -t B",
+				"%s is a topic of %s, but stands where a file is expected", phrase.Clean(word), phrase.Clean(args[0]))
 		}
 	}
 	return nil

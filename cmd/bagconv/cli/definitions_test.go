@@ -42,7 +42,8 @@ func undefined(t *testing.T, path string) (list []undefinedTopic) {
 	headed := false
 	for i := range info.Topics {
 		topic := &info.Topics[i]
-		if topic.Encoding != "cdr" || len(topic.Schema.Data) > 0 || topic.Messages < 2 || strings.Count(topic.Type, "/") != 2 {
+		if topic.Encoding != "cdr" || len(topic.Schema.Data) > 0 || topic.Messages < 2 ||
+			strings.Count(topic.Type, "/") != 2 {
 			continue
 		}
 		if def, err := m.Define(&topic.Topic); err == nil && def.Head == nil && len(def.ROS.Fields) > 0 {
@@ -82,7 +83,8 @@ func place(t *testing.T, name, typ, text string) string {
 // definitions of the user, it has the same values. TestGeneratedSameValues has the generated readers.
 func TestSameValues(t *testing.T) {
 	t.Parallel()
-	paths := slices.Concat([]string{late(t)}, samples.Glob(t, "recordings/rosbag2/*"), samples.Glob(t, "rosbag2/*"), samples.Glob(t, "rosbag2/*/*"), samples.Glob(t, "mcap/*/*.mcap"))
+	paths := slices.Concat([]string{late(t)}, samples.Glob(t, "recordings/rosbag2/*"), samples.Glob(t, "rosbag2/*"),
+		samples.Glob(t, "rosbag2/*/*"), samples.Glob(t, "mcap/*/*.mcap"))
 	tried, stamped := 0, 0
 	for _, path := range paths {
 		list := undefined(t, path)
@@ -94,7 +96,8 @@ func TestSameValues(t *testing.T) {
 		}
 		for _, topic := range list {
 			right := place(t, "right", topic.typ, topic.text)
-			wrong := place(t, "wrong", topic.typ, "string odd\nstd_msgs/Header header\nfloat64 wrong\n================\nMSG: std_msgs/Header\nuint32 seq\nbuiltin_interfaces/Time stamp\nstring frame_id\n")
+			wrong := place(t, "wrong", topic.typ, "string odd\nstd_msgs/Header header\nfloat64 wrong\n================\nMSG: "+
+				"std_msgs/Header\nuint32 seq\nbuiltin_interfaces/Time stamp\nstring frame_id\n")
 			ways := [][]string{nil, {right}, {wrong}, {wrong, right}}
 			if topic.typ != "rcl_interfaces/msg/Log" { // without its fields it has no form in ROS 1
 				ways = append(ways, []string{place(t, "other", topic.typ, renamed(topic.text)), right})

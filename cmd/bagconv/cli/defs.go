@@ -45,7 +45,8 @@ func splitPlaces(list string) (places []string) {
 	for _, part := range filepath.SplitList(list) {
 		last := len(places) - 1
 		scheme := last >= 0 && strings.HasPrefix(part, "//") && iox.IsURL(places[last]+":/x")
-		port := last >= 0 && part != "" && part[0] >= '0' && part[0] <= '9' && iox.IsURL(places[last]) && strings.Count(places[last], "/") == 2
+		port := last >= 0 && part != "" && part[0] >= '0' && part[0] <= '9' && iox.IsURL(places[last]) &&
+			strings.Count(places[last], "/") == 2
 		if scheme || port {
 			places[last] += ":" + part
 		} else {
@@ -58,7 +59,8 @@ func splitPlaces(list string) (places []string) {
 // defsCommand is the command defs.
 func (e *env) defsCommand() flags.Command {
 	return flags.Command{
-		Name: "defs", Part: codePart, Old: map[string]string{"migrate": "changes", "migrate plan": "changes", "schema": "show"}, Call: "defs WHAT ...", Summary: "show, explain, compare, pack definitions",
+		Name: "defs", Part: codePart, Old: map[string]string{"migrate": "changes", "migrate plan": "changes",
+			"schema": "show"}, Call: "defs WHAT ...", Summary: "show, explain, compare, pack definitions",
 		About: `Shows which definitions there are, and which of them a conversion uses. WHAT is
   pack PLACE... -o pack.zip
                gather the definitions of recordings, workspaces and archives in
@@ -85,12 +87,14 @@ A place is what --defs takes; places of the line come before the places of --def
 			"bagconv defs list pack.zip --json | jq -r '.definitions[].type'",
 		},
 		Exits: flags.Exits{
-			0:   "done",
-			1:   "a recording or an output cannot be read or written, there is no such topic, or a definition is missing or cannot be expanded",
+			0: "done",
+			1: "a recording or an output cannot be read or written, there is no such topic, or a definition is missing or " +
+				"cannot be expanded",
 			3:   "which: a topic has no definition that can be used",
 			130: "interrupted",
 		},
-		Operands: []flags.Flag{{Kind: flags.OneWord, Values: flags.Words(defsWords...)}, {Kind: flags.File}, {Kind: flags.Topic, Several: true}},
-		Run:      e.defs,
+		Operands: []flags.Flag{{Kind: flags.OneWord, Values: flags.Words(defsWords...)}, {Kind: flags.File},
+			{Kind: flags.Topic, Several: true}},
+		Run: e.defs,
 	}
 }

@@ -78,7 +78,8 @@ func (e *env) writePack(set *defset.Set, path string) (n int, err error) {
 		e.say("left out: %s", phrase.Clean(problem))
 	}
 	if n == 0 {
-		return 0, &failure{path: path, what: "no definition can be written", hint: "bagconv defs list shows what the places have"}
+		return 0, &failure{path: path, what: "no definition can be written",
+			hint: "bagconv defs list shows what the places have"}
 	}
 	return n, out.Commit()
 }

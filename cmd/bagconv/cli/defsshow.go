@@ -21,9 +21,13 @@ var defsWords = []string{"changes", "list", "pack", "show", "which"}
 // defsFlags returns the flags of defs alone.
 func (s *settings) defsFlags() []flags.Flag {
 	return flags.AllIn(readGroup, "defs",
-		flags.Flag{Name: "output", Short: "o", Arg: "FILE", Kind: flags.File, Set: flags.Put(&s.output), Help: "file to write (pack: the .zip archive; changes: the rules, which go to standard output without the flag), which must not exist, or is a pack that --force replaces"},
+		flags.Flag{Name: "output", Short: "o", Arg: "FILE", Kind: flags.File, Set: flags.Put(&s.output),
+			Help: "file to write (pack: the .zip archive; changes: the rules, which go to standard output without the flag), " +
+				"which must not exist, or is a pack that --force replaces"},
 		s.forceFlag("replace FILE if it is a pack (pack)"),
-		flags.Flag{Name: "tree", Kind: flags.OnOff, Set: flags.Put(&s.show.tree), Help: "expand all fields (show), with their types and array bounds; also with the size of fields of fixed size, and their offset in ROS 1 and CDR messages if it is the same in all messages"},
+		flags.Flag{Name: "tree", Kind: flags.OnOff, Set: flags.Put(&s.show.tree), Help: "expand all fields (show), with " +
+			"their types and array bounds; also with the size of fields of fixed size, and their offset in ROS 1 and CDR " +
+			"messages if it is the same in all messages"},
 		s.jsonFlag().In(nil, "print JSON (list, show, which)", ""),
 	)
 }
@@ -40,7 +44,8 @@ func (e *env) defs(ctx context.Context) error {
 	if err := flags.OneOf("defs", word, defsWords...); err != nil {
 		return err
 	}
-	for name, of := range map[string][]string{"output": {"changes", "pack"}, "types-to": {"changes"}, "force": {"pack"}, "tree": {"show"}, "from": {"changes", "show", "which"}, "json": {"list", "show", "which"}} {
+	for name, of := range map[string][]string{"output": {"changes", "pack"}, "types-to": {"changes"}, "force": {"pack"},
+		"tree": {"show"}, "from": {"changes", "show", "which"}, "json": {"list", "show", "which"}} {
 		if e.command.IsSet(name) && !slices.Contains(of, word) {
 			return flags.Usage("omit it", "--%s has no effect with defs %s", name, word)
 		}
@@ -85,7 +90,8 @@ func (e *env) listDefinitions(ctx context.Context, paths []string) error {
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "type\tkind\tlayout\tmd5sum\ttype hash\tfrom")
 	for _, d := range entries {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", phrase.Clean(d.Type), d.Kind, short(d.Layout), short(d.MD5), short(strings.TrimPrefix(d.RIHS01, "RIHS01_")), phrase.Clean(d.File))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", phrase.Clean(d.Type), d.Kind, short(d.Layout), short(d.MD5),
+			short(strings.TrimPrefix(d.RIHS01, "RIHS01_")), phrase.Clean(d.File))
 	}
 	return w.Flush()
 }
@@ -132,7 +138,8 @@ func (e *env) whichDefinitions(ctx context.Context, path string) (err error) {
 func (e *env) writeWhich(topics []mapping.Which) error {
 	var b strings.Builder
 	for _, t := range topics {
-		fmt.Fprintf(&b, "%s  %s [%s]  %s\n", phrase.Clean(t.Name), phrase.Clean(t.Type), phrase.Clean(t.Encoding), phrase.Clean(t.Definition))
+		fmt.Fprintf(&b, "%s  %s [%s]  %s\n", phrase.Clean(t.Name), phrase.Clean(t.Type), phrase.Clean(t.Encoding),
+			phrase.Clean(t.Definition))
 		for _, why := range t.Why {
 			fmt.Fprintf(&b, "    %s\n", phrase.Clean(why))
 		}

@@ -26,14 +26,16 @@ func (e *env) showDefinitions(ctx context.Context, words []string) error {
 	case !e.standsAt(words[0]):
 		return e.showType(ctx, words[0], words[1:])
 	case len(words) > 2:
-		return flags.Usage("type: bagconv defs show IN [TOPIC]", "defs show takes one topic of a recording, not %d", len(words)-1)
+		return flags.Usage("type: bagconv defs show IN [TOPIC]", "defs show takes one topic of a recording, not %d",
+			len(words)-1)
 	}
 	return e.showTopics(ctx, words[0], strings.Join(words[1:], ""))
 }
 
 // standsAt reports whether anything stands at a path. Then the word names a recording: types have no names of files.
 func (e *env) standsAt(path string) bool {
-	if _, err := e.formats.DetectIn(e.fs, path); err == nil || iox.IsURL(path) { // a path may be what several files begin with
+	// a path may be what several files begin with
+	if _, err := e.formats.DetectIn(e.fs, path); err == nil || iox.IsURL(path) {
 		return true
 	}
 	_, err := e.fs.Stat(path)
@@ -60,13 +62,16 @@ func (e *env) showTopics(ctx context.Context, path, topic string) (err error) {
 	for _, d := range defs {
 		switch {
 		case d.Origin == "none":
-			e.say("%s: there is no definition of %s, neither in the file nor among the standard ones; --defs names a place that has it", phrase.Clean(path), phrase.Clean(d.Type))
+			e.say("%s: there is no definition of %s, neither in the file nor among the standard ones; --defs names a place "+
+				"that has it", phrase.Clean(path), phrase.Clean(d.Type))
 			ended.failed = true
 			continue
 		case strings.HasPrefix(d.Origin, mapping.Given):
-			e.say("%s: no definition of %s in the file; this is that of %s", phrase.Clean(path), phrase.Clean(d.Type), phrase.Clean(d.Origin[len(mapping.Given):]))
+			e.say("%s: no definition of %s in the file; this is that of %s", phrase.Clean(path), phrase.Clean(d.Type),
+				phrase.Clean(d.Origin[len(mapping.Given):]))
 		case d.Origin != "file":
-			e.say("%s: no definition of %s in the file; this is the standard one of %s", phrase.Clean(path), phrase.Clean(d.Type), strings.TrimPrefix(d.Origin, "builtin "))
+			e.say("%s: no definition of %s in the file; this is the standard one of %s", phrase.Clean(path),
+				phrase.Clean(d.Type), strings.TrimPrefix(d.Origin, "builtin "))
 		}
 		if d.Origin == "file" && d.Remarks != nil {
 			e.say("%s: %s", phrase.Clean(path), phrase.Clean(d.Remarks[0].Message))
@@ -102,7 +107,9 @@ func (e *env) showType(ctx context.Context, name string, places []string) error 
 		return err
 	case found == nil:
 		hint := "ROS 2 types are pkg/msg/Type, ROS 1 types pkg/Type; --defs names a place, and bagconv defs list what it has"
-		return &failure{path: name, what: "no place defines this type, and it is not a standard one; there is no recording of this name either", hint: cmp.Or(e.suggestPath(name), hint)}
+		return &failure{path: name,
+			what: "no place defines this type, and it is not a standard one; there is no recording of this name either",
+			hint: cmp.Or(e.suggestPath(name), hint)}
 	}
 	place, _ := first.From(name)
 	d := mapping.TextOfType(name, ros1, found, place, e.set.job.Distro)

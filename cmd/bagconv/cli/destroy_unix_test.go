@@ -48,7 +48,8 @@ func newWorld(t *testing.T) *world {
 	for _, line := range []string{
 		"a.bag b.bag", "a.bag old.bag",
 		"a.bag run --segment-duration 200ms", "a.bag oldrun --segment-duration 200ms", "a.bag into/a", "a.bag into/run",
-		"a.bag seg.record --segment-duration 200ms --segment-names old", "a.bag oldseg.record --segment-duration 200ms --segment-names old",
+		"a.bag seg.record --segment-duration 200ms --segment-names old",
+		"a.bag oldseg.record --segment-duration 200ms --segment-names old",
 		"a.bag x.bag --report report.json", "batch -O made a.bag --manifest old.jsonl",
 	} {
 		if status, text := runLine(line); status != 0 {
@@ -199,7 +200,8 @@ func (w *world) judge(a attempt, status int, text string) {
 	written := status == 0 || status == 3 || status == 5
 	bad := ""
 	for path, was := range w.state {
-		if is, there := now[path]; (!there || is != was) && !covers(a.reports, path) && (!written || !covers(a.replaces, path)) {
+		if is, there := now[path]; (!there || is != was) && !covers(a.reports, path) &&
+			(!written || !covers(a.replaces, path)) {
 			bad += fmt.Sprintf("  %s was changed: %.60q became %.60q\n", path, was, is)
 		}
 	}
@@ -217,17 +219,25 @@ func (w *world) judge(a attempt, status int, text string) {
 // The places for outputs. Those of the first list may be replaced with --force, those of
 // the second come to be; all others are none of a run's business.
 var (
-	ownPlaces = []string{"old.bag", "oldrun", "oldseg.record", "emptyfile.bag", "run", "run.link", "b.bag", "seg.record", "seg.link", "a.bag", "hidden/../a.bag", "a.link.bag", "a.hard.bag"}
+	ownPlaces = []string{"old.bag", "oldrun", "oldseg.record", "emptyfile.bag", "run", "run.link", "b.bag", "seg.record",
+		"seg.link", "a.bag", "hidden/../a.bag", "a.link.bag", "a.hard.bag"}
 	newPlaces = []string{"new.bag", "new.record", "new/", "new.db3", "empty/", "hidden/new.bag"}
-	badPlaces = []string{"outside", "run/run_0.db3", "run/run_1.db3", "run/new.bag", "run/new/", "run/metadata.yaml", "linked", "linked/run_0.db3", "seg.record.00000", "seg.record.00001", "oldseg.record.00000", "dangling.bag", "dangling", "null", "pipe", "socket", "notes", "notes/thesis.txt", "thesis.bag", "ds", "plus", "foreign", "pointer", "log.db3", "other.json", "report.json", ".", ".."}
-	inputs    = []string{"a.bag", "run", "run/run_0.db3", "linked", "outside", "seg.record", "seg.record.00000"}
+	badPlaces = []string{"outside", "run/run_0.db3", "run/run_1.db3", "run/new.bag", "run/new/", "run/metadata.yaml",
+		"linked", "linked/run_0.db3", "seg.record.00000", "seg.record.00001", "oldseg.record.00000", "dangling.bag",
+		"dangling", "null", "pipe", "socket", "notes", "notes/thesis.txt", "thesis.bag", "ds", "plus", "foreign", "pointer",
+		"log.db3", "other.json", "report.json", ".", ".."}
+	inputs = []string{"a.bag", "run", "run/run_0.db3", "linked", "outside", "seg.record", "seg.record.00000"}
 	// kin are inputs that have files in common: none may be replaced while another is read.
-	kin = [][]string{{"run", "run/run_0.db3", "linked", "outside", "run.link"}, {"seg.record", "seg.record.00000"}, {"seg.record", "seg.link"}, {"a.bag", "hidden/../a.bag", "a.link.bag", "a.hard.bag"}}
+	kin = [][]string{{"run", "run/run_0.db3", "linked", "outside", "run.link"}, {"seg.record", "seg.record.00000"},
+		{"seg.record", "seg.link"}, {"a.bag", "hidden/../a.bag", "a.link.bag", "a.hard.bag"}}
 )
 
 // related reports whether two names stand for something in common.
 func related(a, b string) bool {
-	return a == b || slices.ContainsFunc(kin, func(k []string) bool { return slices.Contains(k, a) && slices.Contains(k, b) })
+	return a == b || slices.ContainsFunc(kin, func(k []string) bool {
+		return slices.Contains(k, a) && slices.Contains(k,
+			b)
+	})
 }
 
 // attempts are all commands at all places.
@@ -285,7 +295,8 @@ func attempts() (list []attempt) {
 		}
 		a := attempt{makes: []string{"made", place}}
 		switch place {
-		case "report.json", "emptyfile.bag", "new.bag", "new.record", "new.db3", "hidden/new.bag", "run/new.bag", "seg.record", "oldseg.record":
+		case "report.json", "emptyfile.bag", "new.bag", "new.record", "new.db3", "hidden/new.bag", "run/new.bag",
+			"seg.record", "oldseg.record":
 			a.reports = []string{place}
 		case "dangling", "dangling.bag":
 			a.makes = append(a.makes, "nowhere") // a manifest goes where the link points
@@ -362,11 +373,13 @@ func TestNothingDestroyedByFaults(t *testing.T) {
 	system := iox.OS
 	defer func() { iox.OS = system }()
 	for i, a := range []attempt{
-		{line: "convert run old.bag -f --report report.json", replaces: []string{"old.bag"}, makes: []string{"old.bag"}, reports: []string{"report.json"}},
+		{line: "convert run old.bag -f --report report.json", replaces: []string{"old.bag"}, makes: []string{"old.bag"},
+			reports: []string{"report.json"}},
 		{line: "filter a.bag new.bag --report fresh.json", makes: []string{"new.bag"}, reports: []string{"fresh.json"}},
 		{line: "convert a.bag oldrun -f", replaces: []string{"oldrun"}, makes: []string{"oldrun"}},
 		{line: "convert a.bag empty", replaces: []string{"empty"}, makes: []string{"empty"}},
-		{line: "recover run oldseg.record -f --segment-duration 200ms --segment-names old", replaces: []string{"oldseg.record"}, makes: []string{"oldseg.record"}},
+		{line: "recover run oldseg.record -f --segment-duration 200ms --segment-names old",
+			replaces: []string{"oldseg.record"}, makes: []string{"oldseg.record"}},
 		{line: "merge a.bag seg.record new.bag", makes: []string{"new.bag"}},
 		{line: "filter run/run_0.db3 run -f -t /chatter"},
 		{line: "filter seg.record.00000 seg.record -f --segment-duration 200ms"},
@@ -380,7 +393,8 @@ func TestNothingDestroyedByFaults(t *testing.T) {
 			iox.OS = disk
 			status, text := runLine(a.line + " --no-sync")
 			iox.OS = system
-			if now := snapshot(t); status == 1 && strings.Contains(text, "report") && maps.Equal(part(now, a.makes), part(whole, a.makes)) {
+			if now := snapshot(t); status == 1 && strings.Contains(text, "report") && maps.Equal(part(now, a.makes),
+				part(whole, a.makes)) {
 				status = 0 // the output is whole, and the report could not be written
 			}
 			w.judge(a, status, text)

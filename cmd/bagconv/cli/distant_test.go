@@ -83,13 +83,15 @@ type zeroStream struct {
 }
 
 var zeroStreams = []zeroStream{
-	{"/camera", 1920 * 1080 * 3, 5}, {"/mono", 1920 * 1200, 10}, {"/lidar", 131072 * 16, 10}, {"/imu", 320, 400}, {"/tf", 100, 100}, {"/odom", 700, 50},
+	{"/camera", 1920 * 1080 * 3, 5}, {"/mono", 1920 * 1200, 10}, {"/lidar", 131072 * 16, 10}, {"/imu", 320, 400},
+	{"/tf", 100, 100}, {"/odom", 700, 50},
 }
 
 // writeZeros writes a recording of n bytes, at about 75 MB/s.
 func writeZeros(t *testing.T, format, path string, fs storage.FS, n int64) {
 	t.Helper()
-	w, err := all.Registry().Lookup(format).Create(context.Background(), path, storage.WriteOptions{NoSync: true, FS: fs, Compression: "none"})
+	w, err := all.Registry().Lookup(format).Create(context.Background(), path, storage.WriteOptions{NoSync: true, FS: fs,
+		Compression: "none"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,10 +99,12 @@ func writeZeros(t *testing.T, format, path string, fs storage.FS, n int64) {
 	due := make([]int64, len(zeroStreams))
 	ids := make([]storage.TopicID, len(zeroStreams))
 	for i, s := range zeroStreams {
-		topic := storage.Topic{Name: s.name, Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}}
+		topic := storage.Topic{Name: s.name, Type: "std_msgs/String", Encoding: "ros1",
+			Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}}
 		switch format {
 		case "db3", "ros2mcap":
-			topic.Type, topic.Encoding, topic.Schema = "std_msgs/msg/String", "cdr", storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")}
+			topic.Type, topic.Encoding, topic.Schema = "std_msgs/msg/String", "cdr", storage.Schema{Encoding: "ros2msg",
+				Data: []byte("string data\n")}
 		case "record":
 			topic.Encoding, topic.Schema = "protobuf", storage.Schema{}
 		}
@@ -147,7 +151,8 @@ var distant = []struct {
 // times its own bytes, and neither asks many questions one after the other; counted at the server. With
 // BAGCONV_EXHAUSTIVE=1 the recordings have 10 GB, and -v prints the table of docs/benchmarks/remote.md.
 func TestDistant(t *testing.T) {
-	size, from, long, delay, whole := int64(150e6), "300ms", "800ms", 20*time.Millisecond, os.Getenv("BAGCONV_EXHAUSTIVE") != ""
+	size, from, long, delay, whole := int64(150e6), "300ms", "800ms", 20*time.Millisecond, os.Getenv(
+		"BAGCONV_EXHAUSTIVE") != ""
 	if whole {
 		size, from, long, delay = 10e9, "50s", "10s", 50*time.Millisecond
 	}
@@ -166,7 +171,8 @@ func TestDistant(t *testing.T) {
 				defer d.mu.Unlock()
 				fmt.Fprintf(&table, "| %s | %s | %.2f | %d | %d |\n", c.format, what, float64(d.bytes)/1e6, d.requests, d.rounds)
 				if !whole && d.rounds > rounds {
-					t.Errorf("%s asks %d questions one after the other, %d are enough:\n%s", what, d.rounds, rounds, strings.Join(d.log, "\n"))
+					t.Errorf("%s asks %d questions one after the other, %d are enough:\n%s", what, d.rounds, rounds,
+						strings.Join(d.log, "\n"))
 				}
 				return d.bytes
 			}

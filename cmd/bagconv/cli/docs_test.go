@@ -53,13 +53,16 @@ func TestDocs(t *testing.T) {
 			if key == "" {
 				t.Errorf("%s.%s has no JSON name", typ, f.Name)
 			}
-			if !strings.Contains(string(text), "`"+key+"`") && !strings.Contains(string(text), "`"+key+"[]`") && !strings.Contains(string(text), `"`+key+`"`) {
+			if !strings.Contains(string(text), "`"+key+"`") && !strings.Contains(string(text), "`"+key+"[]`") &&
+				!strings.Contains(string(text), `"`+key+`"`) {
 				t.Errorf("docs/json.md does not have the key %s of %s", key, typ)
 			}
 			check(f.Type)
 		}
 	}
-	for _, v := range []any{resultJSON{}, recording.Description{}, mapping.TopicsText{}, formatJSON{}, progressEvent{}, checkJSON{}, verifyJSON{}, listJSON{}, sectionJSON{}, recording.TopicList{}, recording.Sizes{}, batchJSON{}, batchPlanJSON{}, defsJSON{}, tasks.Task{}, tasks.Result{}, collectJSON{}, failedTask{}} {
+	for _, v := range []any{resultJSON{}, recording.Description{}, mapping.TopicsText{}, formatJSON{}, progressEvent{},
+		checkJSON{}, verifyJSON{}, listJSON{}, sectionJSON{}, recording.TopicList{}, recording.Sizes{}, batchJSON{},
+		batchPlanJSON{}, defsJSON{}, tasks.Task{}, tasks.Result{}, collectJSON{}, failedTask{}} {
 		check(reflect.TypeOf(v))
 	}
 	if len(seen) < 12 {

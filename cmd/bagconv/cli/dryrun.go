@@ -33,7 +33,8 @@ func (e *env) writePlan(r *resultJSON) {
 	if r.Share < 1 {
 		part = fmt.Sprintf("; %.2g%% of the input was read", 100*r.Share)
 	}
-	fmt.Fprintf(e.Err, "%s -> %s: %s, %s -> about %s; nothing was written (--dry-run)%s\n", phrase.Clean(r.Source.Path), phrase.Clean(r.Sink.Path),
+	fmt.Fprintf(e.Err, "%s -> %s: %s, %s -> about %s; nothing was written (--dry-run)%s\n", phrase.Clean(r.Source.Path),
+		phrase.Clean(r.Sink.Path),
 		expected(r), sizeText(r.Source.Size), sizeText(r.Sink.Size), part)
 }
 

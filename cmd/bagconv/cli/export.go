@@ -47,7 +47,8 @@ func (e *env) export(ctx context.Context) error {
 		return e.convert(ctx, conversion{})
 	}
 	if file {
-		return flags.Usage("name a folder", "%s is the table of one topic of one recording, and these are several recordings", phrase.Clean(out))
+		return flags.Usage("name a folder", "%s is the table of one topic of one recording, and these are several recordings",
+			phrase.Clean(out))
 	}
 	e.set.batch.outputDir, e.set.batch.dryRun, e.set.job.DryRun = out, e.set.job.DryRun, false
 	return e.runBatch(ctx, words)
@@ -76,7 +77,8 @@ func (e *env) exportFormat(out string) (file bool, err error) {
 		return false, flags.Usage("give it the ending of a table: "+phrase.OrList(e.exported()),
 			"%s is not the name of a table", phrase.Clean(out))
 	case e.set.to != "" && e.formats.Lookup(e.set.to) != f:
-		return false, flags.Usage("omit it, or choose another name", "--format %s is not the format of %s", e.set.to, phrase.Clean(out))
+		return false, flags.Usage("omit it, or choose another name", "--format %s is not the format of %s", e.set.to,
+			phrase.Clean(out))
 	}
 	return true, nil
 }

@@ -10,7 +10,8 @@ import (
 // oneMore is a flag that the table does not have. What it sets is painted.
 func oneMore(painted *string) []flags.Flag {
 	return []flags.Flag{{
-		Name: "paint", Short: "P", Kind: flags.OneWord, Values: flags.Words("red", "blue"), Default: "red", Group: runGroup, On: writes + " import", Set: flags.Put(painted),
+		Name: "paint", Short: "P", Kind: flags.OneWord, Values: flags.Words("red", "blue"), Default: "red", Group: runGroup,
+		On: writes + " import", Set: flags.Put(painted),
 		Help: "colour of the chunks; red is the default",
 	}}
 }

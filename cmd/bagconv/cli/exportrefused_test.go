@@ -12,8 +12,10 @@ func TestExportVerified(t *testing.T) {
 	const in = "../../../testdata/tiny.bag"
 	dir := t.TempDir()
 	for _, args := range [][]string{
-		{"convert", in, filepath.Join(dir, "out"), "--to", "parquet"}, {"filter", in, filepath.Join(dir, "out"), "--to", "csv"},
-		{"batch", in, "-O", filepath.Join(dir, "out"), "--to", "arrow"}, {"plan", in, "-O", filepath.Join(dir, "out"), "--to", "arrow"},
+		{"convert", in, filepath.Join(dir, "out"), "--to", "parquet"}, {"filter", in, filepath.Join(dir, "out"), "--to",
+			"csv"},
+		{"batch", in, "-O", filepath.Join(dir, "out"), "--to", "arrow"}, {"plan", in, "-O", filepath.Join(dir, "out"), "--to",
+			"arrow"},
 	} {
 		for _, level := range []string{"content", "counts", "bytes"} {
 			status, out := bagconv(append(args, "--verify", level)...)

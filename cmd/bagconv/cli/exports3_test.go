@@ -10,8 +10,8 @@ import (
 	"github.com/bagconv/bagconv/internal/testing/s3test"
 )
 
-// TestExportS3: an export in a bucket has the files and the bytes of one on the disk, and one that is interrupted or refused
-// leaves nothing.
+// TestExportS3: an export in a bucket has the files and the bytes of one on the disk, and one that is interrupted or
+// refused leaves nothing.
 func TestExportS3(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a server is slow")
@@ -20,11 +20,14 @@ func TestExportS3(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	const demo = "../../../testdata/demo.bag"
 	local, mapping := t.TempDir(), filepath.Join(t.TempDir(), "map.yaml")
-	if err := os.WriteFile(mapping, []byte("fps: 10\ntask: drive\nstate: /odom:pose.pose\ncameras: {b: /cam_b/image_raw}\ncodec: images\n"), 0o666); err != nil {
+	if err := os.WriteFile(mapping,
+		[]byte("fps: 10\ntask: drive\nstate: /odom:pose.pose\ncameras: {b: /cam_b/image_raw}\ncodec: images\n"),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"tables"}, {"frames", "--images", "files", "--clouds", "pcd", "--tracks", "tum"}, {"text", "--format", "csv", "--layout", "hive"},
+		{"tables"}, {"frames", "--images", "files", "--clouds", "pcd", "--tracks", "tum"},
+		{"text", "--format", "csv", "--layout", "hive"},
 		{"one.parquet", "-t", "/imu/data"}, {"set", "--format", "lerobot", "--map", mapping},
 	} {
 		name := args[0]
@@ -48,7 +51,8 @@ func TestExportS3(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, keys) {
 			t.Errorf("%s: the server has %q, the disk %q", name, got, keys)
 		}
-		if status, out := bagconv(append([]string{"export", demo, there, "-q"}, args[1:]...)...); status != 1 || !strings.Contains(out, "exist") {
+		if status, out := bagconv(append([]string{"export", demo, there, "-q"}, args[1:]...)...); status != 1 ||
+			!strings.Contains(out, "exist") {
 			t.Errorf("%s is there already: status %d: %s", name, status, out)
 		}
 		must(t, append([]string{"export", demo, there, "-q", "--force"}, args[1:]...)...)
@@ -65,7 +69,8 @@ func TestExportS3(t *testing.T) {
 	if status, out := bagconv("export", demo, s.URL+"/d/no.parquet"); status != 1 {
 		t.Errorf("status %d: %s", status, out)
 	}
-	if status, out := bagconv("export", demo, s.URL+"/d/no", "--format", "npy"); status != 1 || !strings.Contains(out, "write to a disk") {
+	if status, out := bagconv("export", demo, s.URL+"/d/no", "--format", "npy"); status != 1 ||
+		!strings.Contains(out, "write to a disk") {
 		t.Errorf("status %d: %s", status, out)
 	}
 	if left := append(s.Uploads(t), s.Keys(t, "d/.")...); len(left) > 0 || len(s.Keys(t, "d/no")) > 0 {

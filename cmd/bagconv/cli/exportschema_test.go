@@ -25,8 +25,10 @@ func TestExportSchema(t *testing.T) {
 	}
 	demo := filepath.Join(repository, "testdata", "demo.bag")
 	for i, args := range [][]string{
-		{demo}, {demo, "--format", "npy"}, {bag, "--attach", bag, "--custom-data", "robot=r2", "--qos", "/parts:best_effort"}, {demo, "-t", "/tf*", "-t", "/imu/data", "--resample", "10Hz"},
-		{demo, "--images", "files", "--clouds", "pcd", "--tracks", "tum", "--chain", "map:odom"}, {demo, "-t", "/cam*", "--video"},
+		{demo}, {demo, "--format", "npy"}, {bag, "--attach", bag, "--custom-data", "robot=r2", "--qos", "/parts:best_effort"},
+		{demo, "-t", "/tf*", "-t", "/imu/data", "--resample", "10Hz"},
+		{demo, "--images", "files", "--clouds", "pcd", "--tracks", "tum", "--chain", "map:odom"},
+		{demo, "-t", "/cam*", "--video"},
 		{filepath.Join(repository, "testdata", "demo.record"), "--clouds", "ply"}, {silent},
 	} {
 		out := filepath.Join(dir, string(rune('a'+i)))
@@ -39,7 +41,8 @@ func TestExportSchema(t *testing.T) {
 			t.Errorf("%v: %s\n%.2000s", args, strings.Join(wrong, "\n"), text)
 		}
 	}
-	for name, of := range map[string]any{"": export.Index{}, "topic": export.IndexTopic{}, "file": export.IndexFile{}, "loss": export.IndexLoss{}} {
+	for name, of := range map[string]any{"": export.Index{}, "topic": export.IndexTopic{}, "file": export.IndexFile{},
+		"loss": export.IndexLoss{}} {
 		s := schema
 		if name != "" {
 			s = schema.Defs[name]

@@ -52,7 +52,8 @@ func extraLines(attachments []recording.AttachmentSummary, records []recording.R
 		if a.CreateTime != nil {
 			created = *a.CreateTime
 		}
-		rows, last = append(rows, []string{phrase.Clean(a.Name), sizeText(a.Size), a.LogTime, created}), append(last, phrase.Clean(a.MediaType))
+		rows, last = append(rows, []string{phrase.Clean(a.Name), sizeText(a.Size), a.LogTime, created}),
+			append(last, phrase.Clean(a.MediaType))
 	}
 	if len(attachments) > 0 {
 		lines = append(lines, table(rows, last)...)
@@ -77,7 +78,8 @@ func explainExtras(dir string, err error) error {
 	case errors.As(err, &r):
 		return &failure{path: r.Path, what: phrase.Clean(r.What), hint: phrase.Clean(r.Hint), err: err}
 	case errors.Is(err, fs.ErrExist) && errors.As(err, &pe):
-		return &failure{path: pe.Path, what: "it exists already", hint: "choose another folder, or use --force to replace files", err: err}
+		return &failure{path: pe.Path, what: "it exists already",
+			hint: "choose another folder, or use --force to replace files", err: err}
 	case errors.Is(err, fs.ErrNotExist) && tempFolder(err) == "":
 		return &failure{path: dir, what: "its parent folder does not exist", hint: "create that first", err: err}
 	}

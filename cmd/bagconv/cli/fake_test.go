@@ -22,7 +22,8 @@ import (
 
 // realOptions are those of all built-in formats, so that commands have all flags.
 func realOptions() storage.Options {
-	list := storage.Options{{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: []string{"universal", "humble"}}}
+	list := storage.Options{{Name: storage.NameProfile, Kind: storage.OptionChoice,
+		Values: []string{"universal", "humble"}}}
 	for _, o := range (&env{formats: all.Registry()}).formatOptions() {
 		list = append(list, *o.first())
 	}
@@ -60,7 +61,8 @@ func openFake(path string) (storage.Reader, error) {
 func (r *fakeReader) Info() *storage.Info {
 	info := &storage.Info{
 		Format: "fake", Version: "1", Path: r.path, Size: 100, Files: []string{r.path}, Messages: 3, Start: 1, End: 3,
-		Topics: []storage.TopicInfo{{Topic: storage.Topic{Name: "/a\x1b[31m", Type: "a_msgs/msg/A", Encoding: "cdr"}, Messages: 3}},
+		Topics: []storage.TopicInfo{{Topic: storage.Topic{Name: "/a\x1b[31m", Type: "a_msgs/msg/A", Encoding: "cdr"},
+			Messages: 3}},
 	}
 	if r.does == "big" {
 		info.Size = scanLimit + 1
@@ -105,8 +107,11 @@ func (w *fakeWriter) CreateTopic(storage.Topic) (storage.TopicID, error) { retur
 func (w *fakeWriter) Identity() storage.Identity                         { return storage.IdentityTopic }
 func (w *fakeWriter) Write(*storage.Message) error                       { return nil }
 func (w *fakeWriter) Finish() (string, error)                            { return w.path, nil }
-func (w *fakeWriter) Commit() error                                      { return os.WriteFile(w.path, []byte("fake written"), 0o666) }
-func (w *fakeWriter) Close() error                                       { return nil }
+func (w *fakeWriter) Commit() error {
+	return os.WriteFile(w.path,
+		[]byte("fake written"), 0o666)
+}
+func (w *fakeWriter) Close() error { return nil }
 
 // runFake runs bagconv on a recording of the fake format.
 func runFake(t *testing.T, does string, args ...string) (status int, out, errOut, dir string) {
@@ -144,7 +149,8 @@ func TestInterrupted(t *testing.T) {
 	if !strings.Contains(out, `"status": "interrupted"`) || !strings.Contains(out, `"exit_status": 130`) {
 		t.Errorf("reported %s", out)
 	}
-	if status, _, errOut, _ := runFake(t, "interrupt", "info", "DIR/in.fake"); status != exitInterrupted || errOut != "bagconv: interrupted\n" {
+	if status, _, errOut, _ := runFake(t, "interrupt", "info", "DIR/in.fake"); status != exitInterrupted ||
+		errOut != "bagconv: interrupted\n" {
 		t.Errorf("info: status %d, %q", status, errOut)
 	}
 }
@@ -154,7 +160,8 @@ func TestCorrupt(t *testing.T) {
 	if status != exitFailed || out != "" || exists(filepath.Join(dir, "out.fake")) {
 		t.Errorf("status %d, output there: %v", status, exists(filepath.Join(dir, "out.fake")))
 	}
-	if !strings.Contains(errOut, "in.fake: fake: record at byte 12: corrupt; without --strict") || strings.Count(errOut, "\n") != 1 {
+	if !strings.Contains(errOut, "in.fake: fake: record at byte 12: corrupt; without --strict") ||
+		strings.Count(errOut, "\n") != 1 {
 		t.Errorf("said %q", errOut)
 	}
 }
@@ -168,7 +175,8 @@ func TestStrictLoss(t *testing.T) {
 	if !strings.Contains(errOut, "nothing was written because of --strict: 5 bytes are lost, at byte 7 [gap]; without") {
 		t.Errorf("said %q", errOut)
 	}
-	if status, _, errOut, _ := runFake(t, "damaged", "DIR/in.fake", "DIR/out.fake", "-q"); status != exitLossy || !strings.Contains(errOut, "damaged: ") {
+	if status, _, errOut, _ := runFake(t, "damaged", "DIR/in.fake", "DIR/out.fake", "-q"); status != exitLossy ||
+		!strings.Contains(errOut, "damaged: ") {
 		t.Errorf("without --strict: status %d, %q", status, errOut)
 	}
 }
@@ -206,13 +214,15 @@ func TestExplain(t *testing.T) {
 		syscall.ENOENT: "out: the folder does not exist; create it first",
 	} {
 		for _, path := range []string{"out/.drive.bag.6a61d65a.part", "out/.drive.0c9d5cb9.part/drive_0.db3"} {
-			if got := explain(fmt.Errorf("drive.bag: bag: output: %w", &fs.PathError{Op: "open", Path: path, Err: cause})); got != want {
+			if got := explain(fmt.Errorf("drive.bag: bag: output: %w", &fs.PathError{Op: "open", Path: path,
+				Err: cause})); got != want {
 				t.Errorf("%q, want %q", got, want)
 			}
 		}
 	}
 	staged := ".s.0123abcd.part/new/.s_000.bag.01234567.part/new/s_000.bag"
-	if got := explain(fmt.Errorf("out/%s: bag: write %s: no", staged, staged)); got != "out/s_000.bag: bag: write s_000.bag: no" {
+	if got := explain(fmt.Errorf("out/%s: bag: write %s: no", staged,
+		staged)); got != "out/s_000.bag: bag: write s_000.bag: no" {
 		t.Errorf("%q", got)
 	}
 	if got := explain(errors.Join(errors.New("a"), errors.New("b"))); got != "a; b" {
@@ -222,16 +232,19 @@ func TestExplain(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	at := func(seconds float64, bytes int64) convert.Progress {
-		return convert.Progress{Bytes: bytes, Total: 1_000_000_000, Messages: bytes / 1000, Elapsed: time.Duration(seconds * 1e9)}
+		return convert.Progress{Bytes: bytes, Total: 1_000_000_000, Messages: bytes / 1000,
+			Elapsed: time.Duration(seconds * 1e9)}
 	}
-	steps := []convert.Progress{at(0.1, 0), at(1, 100_000_000), at(1.5, 150_000_000), at(5, 500_000_000), at(7, 700_000_000), at(10, 1_000_000_000)}
+	steps := []convert.Progress{at(0.1, 0), at(1, 100_000_000), at(1.5, 150_000_000), at(5, 500_000_000),
+		at(7, 700_000_000), at(10, 1_000_000_000)}
 	for _, c := range []struct {
 		mode     string
 		terminal bool
 		want     string
 	}{
 		{"none", true, ""},
-		{"auto", false, " 50%  500.0 MB of 1.0 GB, 100 MB/s, 5s left, 500,000 messages\n100%  1.0 GB of 1.0 GB, 100 MB/s, 0s left, 1,000,000 messages\n"},
+		{"auto", false, " 50%  500.0 MB of 1.0 GB, 100 MB/s, 5s left, 500,000 messages\n100%  1.0 GB of 1.0 GB, 100 MB/s, " +
+			"0s left, 1,000,000 messages\n"},
 		{"json", false, `{"event":"progress","bytes":100000000,"total":1000000000,"messages":100000,"mb_per_s":100,"eta_s":9,"elapsed_s":1,"io":{"bytes_read":0,"bytes_written":0,"requests":0,"retries":0}}
 {"event":"progress","bytes":500000000,"total":1000000000,"messages":500000,"mb_per_s":100,"eta_s":5,"elapsed_s":5,"io":{"bytes_read":0,"bytes_written":0,"requests":0,"retries":0}}
 {"event":"progress","bytes":700000000,"total":1000000000,"messages":700000,"mb_per_s":100,"eta_s":3,"elapsed_s":7,"io":{"bytes_read":0,"bytes_written":0,"requests":0,"retries":0}}
@@ -279,7 +292,8 @@ func TestBar(t *testing.T) {
 		p.update(convert.Progress{Bytes: int64(i) * 250_000_000, Total: 1_000_000_000, Elapsed: time.Second})
 	}
 	p.stop()
-	if out := b.String(); !strings.Contains(out, "[=") || !strings.Contains(out, "MB of 1.0 GB") || strings.Contains(out, "\x1b") || !strings.HasSuffix(out, " \r") {
+	if out := b.String(); !strings.Contains(out, "[=") || !strings.Contains(out, "MB of 1.0 GB") ||
+		strings.Contains(out, "\x1b") || !strings.HasSuffix(out, " \r") {
 		t.Errorf("drew %q", out)
 	}
 }

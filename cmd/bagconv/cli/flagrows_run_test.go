@@ -41,8 +41,10 @@ func TestFlagRows(t *testing.T) {
 	for flag, takers := range cli.FlagTakers() {
 		for _, name := range takers {
 			// Flags of all commands have tests of their own, those of one or two commands scripts, as these have.
-			if pair := name + " " + flag; len(takers) > 2 && len(takers) < 20 && slices.Contains(cli.RowWriters, name) && !ran[pair] &&
-				!slices.Contains([]string{"append distro", "append encoding", "plan output", "export map", "batch map", "plan map"}, pair) {
+			if pair := name + " " + flag; len(takers) > 2 && len(takers) < 20 && slices.Contains(cli.RowWriters, name) &&
+				!ran[pair] &&
+				!slices.Contains([]string{"append distro", "append encoding", "plan output", "export map", "batch map", "plan map"},
+					pair) {
 				t.Errorf("bagconv %s --%s has no row", name, flag)
 			}
 		}
@@ -68,7 +70,8 @@ func tryRow(t *testing.T, without map[string]shown, r *cli.FlagRow, name string)
 		t.Fatalf("status %d, want %d:\n%s", status, want, with)
 	}
 	if value, text, ok := strings.Cut(r.Refused, " "); ok {
-		if status, got := runRow(t, r, name, "--"+r.Flag+"="+value); status != 2 || !strings.Contains(got.text, text) || got.files != "" && name != "append" {
+		if status, got := runRow(t, r, name, "--"+r.Flag+"="+value); status != 2 || !strings.Contains(got.text, text) ||
+			got.files != "" && name != "append" {
 			t.Errorf("%s: status %d, %s\nwant 2, %s", value, status, got, text)
 		}
 	}
@@ -81,7 +84,8 @@ func tryRow(t *testing.T, without map[string]shown, r *cli.FlagRow, name string)
 	pattern, not := strings.CutPrefix(r.Want, "!")
 	m := regexp.MustCompile(pattern)
 	if has, had := m.MatchString(with.text+with.files), m.MatchString(plain.text+plain.files); has == not || had != not {
-		t.Errorf("%s, which must change whether %s is there: %t, and without it %t; with\n%.3000q\nwithout\n%.3000q", flag, pattern, has, had, with, plain)
+		t.Errorf("%s, which must change whether %s is there: %t, and without it %t; with\n%.3000q\nwithout\n%.3000q", flag,
+			pattern, has, had, with, plain)
 	}
 }
 
@@ -207,7 +211,8 @@ var rowNoise = regexp.MustCompile(`in \d[^\n]* s \(\d[^\n]*/s\)|   +|"options":\
 
 func rowLine(line string) (status int, text string) {
 	var out bytes.Buffer
-	o := cli.Stdio{Out: &out, Err: &out, OutTerminal: strings.HasPrefix(line, "info ") || strings.HasPrefix(line, "check "), OutColumns: 80}
+	o := cli.Stdio{Out: &out, Err: &out, OutTerminal: strings.HasPrefix(line, "info ") ||
+		strings.HasPrefix(line, "check "), OutColumns: 80}
 	status = cli.Run(context.Background(), append([]string{"bagconv"}, strings.Fields(line)...), o, all.Registry())
 	return status, out.String()
 }
@@ -243,7 +248,8 @@ func rowInputs(t *testing.T, testdata string) {
 		}
 	}
 	for path, text := range map[string]string{
-		"flags.yaml": "prefix: /named\n", "key.txt": "000102030405060708090a0b0c0d0e0f\n", "cal.yaml": "a: 1\n", "defs/acme_msgs/msg/Odd.msg": "uint8 a\nuint8 b\nuint8 c\n", "list.txt": "two.bag\n",
+		"flags.yaml": "prefix: /named\n", "key.txt": "000102030405060708090a0b0c0d0e0f\n", "cal.yaml": "a: 1\n",
+		"defs/acme_msgs/msg/Odd.msg": "uint8 a\nuint8 b\nuint8 c\n", "list.txt": "two.bag\n",
 	} {
 		must(os.MkdirAll(filepath.Dir(path), 0o777))
 		must(os.WriteFile(path, []byte(text), 0o666))
@@ -252,7 +258,8 @@ func rowInputs(t *testing.T, testdata string) {
 		must(os.Symlink(filepath.Join(testdata, name), name))
 	}
 	must(os.Mkdir("sub", 0o777))
-	for _, args := range []string{"in.bag", "two.bag", "sub/in.bag", "-bad bad.bag", "-rosout log.bag", "lost.bag", "-n 60 long.bag"} {
+	for _, args := range []string{"in.bag", "two.bag", "sub/in.bag", "-bad bad.bag", "-rosout log.bag", "lost.bag",
+		"-n 60 long.bag"} {
 		must(makeBag(strings.Fields(args)))
 	}
 	must(patch("lost.bag", "0", strings.Repeat("ff", 28)))
@@ -264,9 +271,11 @@ func rowInputs(t *testing.T, testdata string) {
 		"000100000000000000000000010000000000000004000000040000000c00000062617965725f726767623800000000000400000010000000ff00ff0000ff00ffff00ff0000ff00ff"}))
 	for _, line := range []string{
 		"in.bag other.bag -t /tf_static", "in.bag secret.bag --encrypt key:@key.txt", "demo.bag imu/ -t /imu/data -u 0.1",
-		"long.bag gap.bag -t /chatter -E 3s --every /chatter=2", "long.bag rest.bag -t /chatter -S 4s --every /chatter=2", "append gap.bag rest.bag",
+		"long.bag gap.bag -t /chatter -E 3s --every /chatter=2", "long.bag rest.bag -t /chatter -S 4s --every /chatter=2",
+		"append gap.bag rest.bag",
 		"in.bag stamped.bag --restamp log -t /parts", "stamped.bag far.bag --offset 2s",
-		"in.bag late.bag -t /chatter -S 200ms -E 300ms", "in.bag early.bag -t /chatter -S 100ms -E 200ms", "append late.bag early.bag",
+		"in.bag late.bag -t /chatter -S 200ms -E 300ms", "in.bag early.bag -t /chatter -S 100ms -E 200ms",
+		"append late.bag early.bag",
 	} {
 		if status, text := rowLine(line); status != 0 {
 			t.Fatal(text)

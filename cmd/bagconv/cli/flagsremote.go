@@ -35,12 +35,15 @@ func (s *settings) remoteFlags() (list []flags.Flag) {
 	}
 	for _, f := range []flags.Flag{
 		{Name: "connections", Arg: "N", Kind: flags.Number, Set: flags.Parsed(&s.remote.Connections, count(1)),
-			Help: "requests at a time of what is read and written by URL (default " + strconv.Itoa(remote.DefaultConnections) + ")"},
+			Help: "requests at a time of what is read and written by URL (default " + strconv.Itoa(remote.DefaultConnections) +
+				")"},
 		{Name: "bandwidth", Arg: "SIZE", Set: flags.Parsed(&s.remote.Bandwidth, storage.ParseSize),
 			Help: "bytes per second of all that is read and written by URL, such as 50M (default: no limit)"},
-		{Name: "timeout", Arg: "D", Set: flags.Parsed(&s.remote.Timeout, timeout), Help: "how long a request to a URL may wait for its next 16 KiB (default 60s)"},
+		{Name: "timeout", Arg: "D", Set: flags.Parsed(&s.remote.Timeout, timeout),
+			Help: "how long a request to a URL may wait for its next 16 KiB (default 60s)"},
 		{Name: "retries", Arg: "N", Kind: flags.Number, Set: flags.Parsed(&s.remote.Retries, count(0)),
-			Help: "further attempts of a request to a URL that gets nowhere (default " + strconv.Itoa(remote.DefaultRetries) + ")"},
+			Help: "further attempts of a request to a URL that gets nowhere (default " + strconv.Itoa(remote.DefaultRetries) +
+				")"},
 	} {
 		list = append(list, f.In(urlGroup, "", makes+" export batch import work info list defs cat check verify"))
 	}
@@ -57,10 +60,13 @@ func (e *env) sayLocal(c *flags.Command, words []string) {
 		words = append(words, f.Texts...)
 	}
 	words = append(words, os.Getenv(defsVariable))
-	isURL := func(word string) bool { return iox.IsURL(word) || strings.Contains(word, "://") } // also one in a list of places
+	// also one in a list of places
+	isURL := func(word string) bool { return iox.IsURL(word) || strings.Contains(word, "://") }
 	// Plans and lists of inputs may have URLs.
-	if len(limits) == 0 || e.set.quiet || c.Name == "work" || len(e.set.batch.includeFrom) > 0 || slices.ContainsFunc(words, isURL) {
+	if len(limits) == 0 || e.set.quiet || c.Name == "work" || len(e.set.batch.includeFrom) > 0 ||
+		slices.ContainsFunc(words, isURL) {
 		return
 	}
-	e.writeLines("note", []string{fmt.Sprintf("%s: without effect, because no URL is read or written", strings.Join(limits, ", "))})
+	e.writeLines("note", []string{fmt.Sprintf("%s: without effect, because no URL is read or written",
+		strings.Join(limits, ", "))})
 }

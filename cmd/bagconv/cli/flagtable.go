@@ -12,8 +12,12 @@ import (
 func (e *env) flagTable() (table []*flags.Flag) {
 	s := &e.set
 	for _, part := range [][]flags.Flag{
-		globalFlags(), e.batchFlags(), s.taskFlags(), s.mergeFlags(), s.splitFlags(), s.importFlags(), e.recordFlags(), e.playFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
-		e.messageFlags(), s.extraFlags(), s.runFlags(), s.remoteFlags(), e.keyFlags(), fileFlags(runGroup, writes+" import record play"), s.listFlags(), s.defsFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.migrateFlags(), s.serveFlags(), fileFlags(readGroup, "list"), e.moreFlags,
+		globalFlags(), e.batchFlags(), s.taskFlags(), s.mergeFlags(), s.splitFlags(), s.importFlags(), e.recordFlags(),
+		e.playFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
+		e.messageFlags(), s.extraFlags(), s.runFlags(), s.remoteFlags(), e.keyFlags(),
+		fileFlags(runGroup, writes+" import record play"), s.listFlags(), s.defsFlags(), s.infoFlags(), s.checkFlags(),
+		s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.migrateFlags(), s.serveFlags(),
+		fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {
 			table = append(table, &part[i])
@@ -45,11 +49,16 @@ func (s *settings) readFlags() []flags.Flag {
 	quiet := flags.Flag{Name: "quiet", Short: "q", Kind: flags.OnOff, Set: flags.Put(&s.quiet)}
 	distro := s.distroFlag()
 	return []flags.Flag{
-		s.defsFlag().In(readGroup, "where to find definitions that a recording lacks, as convert --defs", "cat check verify defs"),
-		distro.In(readGroup, "ROS 2 distribution, such as humble, whose definitions to use if a recording has none", "cat check verify"),
-		distro.In(messageGroup, "ROS 2 distribution, such as humble, whose definitions to use if a recording has none", "export play"),
-		distro.In(readGroup, "ROS 2 distribution, such as humble, whose standard definitions to use; ROS 1 types are those of noetic", "defs"),
-		s.threadsFlag().In(readGroup, "number of workers, "+strconv.Itoa(convert.MaxThreads)+" at most; 0 (default) is one per core, up to 12", "cat info check verify"),
+		s.defsFlag().In(readGroup, "where to find definitions that a recording lacks, as convert --defs",
+			"cat check verify defs"),
+		distro.In(readGroup, "ROS 2 distribution, such as humble, whose definitions to use if a recording has none",
+			"cat check verify"),
+		distro.In(messageGroup, "ROS 2 distribution, such as humble, whose definitions to use if a recording has none",
+			"export play"),
+		distro.In(readGroup,
+			"ROS 2 distribution, such as humble, whose standard definitions to use; ROS 1 types are those of noetic", "defs"),
+		s.threadsFlag().In(readGroup, "number of workers, "+strconv.Itoa(convert.MaxThreads)+
+			" at most; 0 (default) is one per core, up to 12", "cat info check verify"),
 		s.progressFlag().In(readGroup, "", "info check verify"),
 		quiet.In(readGroup, "print nothing if they are equal", "verify"),
 	}

@@ -41,7 +41,8 @@ func TestOneMoreFlag(t *testing.T) {
 		{[]string{"help", "convert"}, 0, "", "\n  -P, --paint red|blue  colour of the chunks\n"},
 		{[]string{"filter", "--help"}, 0, "", "\n  -P, --paint red|blue  colour of the chunks; red is the default\n"},
 		{[]string{"batch", "--help"}, 0, "", "\n  -P, --paint red|blue  colour of the chunks; red is the default\n"},
-		{[]string{"man"}, 0, "", "\n.IP \"\\fB\\-P, \\-\\-paint red|blue\\fR\" 4\ncolour of the chunks; red is the default\n"},
+		{[]string{"man"}, 0, "",
+			"\n.IP \"\\fB\\-P, \\-\\-paint red|blue\\fR\" 4\ncolour of the chunks; red is the default\n"},
 		{[]string{"__complete", "--", "in", ".--pai"}, 0, "", "--paint\tcolour of the chunks\n:\n"},
 		{[]string{"__complete", "--", "merge", "--paint", "."}, 0, "", "red\nblue\n:\n"},
 		{[]string{"__complete", "--", "-P", "."}, 0, "", "red\nblue\n:\n"},
@@ -51,11 +52,14 @@ func TestOneMoreFlag(t *testing.T) {
 		{[]string{"no such file", "out.bag", "--config", config, "-Pred"}, 1, "red", "no such file"},
 		{[]string{"in.bag", "out.bag", "--paint"}, 2, "", "--paint needs a value: red or blue"},
 		{[]string{"in.bag", "out.bag", "--piant", "red"}, 2, "", "did you mean --paint?"},
-		{[]string{"in.bag", "out.bag", "--paint", "blu"}, 2, "", "--paint: unknown value \"blu\"; it is one of: red, blue; did you mean blue?"},
+		{[]string{"in.bag", "out.bag", "--paint", "blu"}, 2, "",
+			"--paint: unknown value \"blu\"; it is one of: red, blue; did you mean blue?"},
 		{[]string{"info", "in.bag", "--paint", "red"}, 2, "", "--paint is not a flag of info"},
 	} {
-		if painted, out, errOut, status := run(c.args...); status != c.status || painted != c.painted || !strings.Contains(out+errOut, c.has) {
-			t.Errorf("%v: status %d, %q is set\n%s%s\nwant %d, %q, %q", c.args, status, painted, out, errOut, c.status, c.painted, c.has)
+		if painted, out, errOut, status := run(c.args...); status != c.status || painted != c.painted ||
+			!strings.Contains(out+errOut, c.has) {
+			t.Errorf("%v: status %d, %q is set\n%s%s\nwant %d, %q, %q", c.args, status, painted, out, errOut, c.status,
+				c.painted, c.has)
 		}
 	}
 	if _, out, _, _ := run("help", "info"); strings.Contains(out, "paint") {
@@ -72,37 +76,45 @@ func TestOneMoreFlag(t *testing.T) {
 	}
 }
 
-// TestOneMoreCommand: an entry in the list is all that a command needs. The line finds it and its flag, and it is in the
-// list of commands, has a page of help, is on the manual page, in completion and in the table of docs/cli.md.
+// TestOneMoreCommand: an entry in the list is all that a command needs. The line finds it and its flag, and it is in
+// the list of commands, has a page of help, is on the manual page, in completion and in the table of docs/cli.md.
 func TestOneMoreCommand(t *testing.T) {
 	var polished string
 	newEnv := func(out *bytes.Buffer) *env {
 		e := &env{Stdio: Stdio{Out: out, Err: out}, formats: withExports(all.Registry())}
-		coats := flags.Flag{Name: "coats", Short: "C", Arg: "N", Kind: flags.Number, Default: "1", Group: readGroup, On: "polish", Help: "how often; 1 is the default"}
+		coats := flags.Flag{Name: "coats", Short: "C", Arg: "N", Kind: flags.Number, Default: "1", Group: readGroup,
+			On: "polish", Help: "how often; 1 is the default"}
 		e.moreFlags = []flags.Flag{coats}
 		e.moreCommands = []flags.Command{{
-			Name: "polish", Part: repairPart, Call: "polish IN", Summary: "make a recording shine", About: "Makes a recording shine.", Examples: []string{"bagconv polish drive.bag"},
+			Name: "polish", Part: repairPart, Call: "polish IN", Summary: "make a recording shine",
+			About: "Makes a recording shine.", Examples: []string{"bagconv polish drive.bag"},
 			Exits: flags.Exits{0: "it shines"},
 			Run:   func(context.Context) error { polished = e.wordAt(0) + " " + e.command.Text("coats"); return nil },
 		}}
 		return e
 	}
 	for line, has := range map[string]string{
-		"help": "\nREPAIR\n", "help polish": "bagconv polish [FLAGS] IN\n\nMakes a recording shine.\n\nEXAMPLES\n  bagconv polish drive.bag\n\nFLAGS\n  -C, --coats N         how often\n",
-		"polish --help": "\nEXIT STATUS\n  0    it shines\n  2    the command line is wrong\n", "man": ".SH BAGCONV POLISH\n", "__complete -- .pol": "polish\tmake a recording shine\n",
-		"__complete -- polish .--co": "--coats\thow often\n", "polish x.bag": "", "polish -C 3 x.bag": "", "polihs": "did you mean polish?",
+		"help": "\nREPAIR\n", "help polish": "bagconv polish [FLAGS] IN\n\nMakes a recording shine.\n\nEXAMPLES\n  bagconv " +
+			"polish drive.bag\n\nFLAGS\n  -C, --coats N         how often\n",
+		"polish --help": "\nEXIT STATUS\n  0    it shines\n  2    the command line is wrong\n", "man": ".SH BAGCONV POLISH\n",
+		"__complete -- .pol":         "polish\tmake a recording shine\n",
+		"__complete -- polish .--co": "--coats\thow often\n", "polish x.bag": "", "polish -C 3 x.bag": "",
+		"polihs": "did you mean polish?",
 	} {
 		polished = ""
 		var out bytes.Buffer
 		status := newEnv(&out).main(context.Background(), strings.Fields("bagconv "+line))
-		if want := map[string]string{"polish x.bag": "x.bag 1", "polish -C 3 x.bag": "x.bag 3"}[line]; polished != want || (status != 0) != (line == "polihs") {
+		if want := map[string]string{"polish x.bag": "x.bag 1", "polish -C 3 x.bag": "x.bag 3"}[line]; polished != want ||
+			(status != 0) != (line == "polihs") {
 			t.Errorf("%s: status %d, %q is polished, want %q", line, status, polished, want)
 		}
-		if !strings.Contains(out.String(), has) || line == "help" && !strings.Contains(out.String(), "\n  polish     make a recording shine\n") {
+		if !strings.Contains(out.String(), has) || line == "help" && !strings.Contains(out.String(),
+			"\n  polish     make a recording shine\n") {
 			t.Errorf("%s: %s\nwant %q", line, &out, has)
 		}
 	}
-	if rows, row := pageRows(newEnv(nil)), "| `polish` | make a recording shine | `-C, --coats` |\n"; !strings.Contains(rows, row) {
+	if rows, row := pageRows(newEnv(nil)), "| `polish` | make a recording shine | `-C, --coats` |\n"; !strings.Contains(
+		rows, row) {
 		t.Errorf("%s is not in\n%s", row, rows)
 	}
 }

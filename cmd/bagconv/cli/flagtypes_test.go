@@ -27,7 +27,8 @@ var pythonCommands = []struct {
 }
 
 var notOfPython = []string{
-	"json", "report", "progress", "quiet", "color", "help", "version", "output", "output-dir", "verbose", "guess", "make-spec", "no-timeline",
+	"json", "report", "progress", "quiet", "color", "help", "version", "output", "output-dir", "verbose", "guess",
+	"make-spec", "no-timeline",
 }
 
 // flagTypes returns python/bagconv/_flagtypes.py.
@@ -60,7 +61,8 @@ else:
 		fmt.Fprintf(&b, "\n\nclass %s(TypedDict, total=False):\n", c.name)
 		seen := map[string]bool{}
 		for _, f := range table {
-			if !f.TakenBy(c.command) || seen[f.Name] || slices.Contains(notOfPython, f.Name) || slices.Contains(c.without, f.Name) {
+			if !f.TakenBy(c.command) || seen[f.Name] || slices.Contains(notOfPython, f.Name) ||
+				slices.Contains(c.without, f.Name) {
 				continue
 			}
 			seen[f.Name] = true
@@ -109,7 +111,8 @@ func pythonType(f *flags.Flag) string {
 	return "Value"
 }
 
-// TestFlagDocsPython: python/bagconv/_flagtypes.py has a keyword for each flag of the program. With -update it is written.
+// TestFlagDocsPython: python/bagconv/_flagtypes.py has a keyword for each flag of the program. With -update it is
+// written.
 func TestFlagDocsPython(t *testing.T) {
 	const path = "../../../python/bagconv/_flagtypes.py"
 	want := flagTypes(&env{formats: withExports(all.Registry())})

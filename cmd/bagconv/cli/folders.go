@@ -14,7 +14,8 @@ import (
 func explainFolder(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
-		return &failure{path: pe.Path, what: "cannot create the folder: " + pe.Err.Error(), hint: "choose another folder", err: err}
+		return &failure{path: pe.Path, what: "cannot create the folder: " + pe.Err.Error(), hint: "choose another folder",
+			err: err}
 	}
 	return err
 }

@@ -40,7 +40,8 @@ func (e *env) listFormats(ctx context.Context) error {
 		}
 		all = append(all, formatJSON{
 			f.Name, f.Help, f.Open != nil, f.Create != nil, f.Folder,
-			some(f.Extensions), f.Holds.Extras, convert.Encodings(f), some(f.Options.Choices(storage.NameCompression)), some(f.Options.Choices(storage.NameProfile)), some(f.Options.Choices(storage.NameSegmentNames)), options,
+			some(f.Extensions), f.Holds.Extras, convert.Encodings(f), some(f.Options.Choices(storage.NameCompression)),
+			some(f.Options.Choices(storage.NameProfile)), some(f.Options.Choices(storage.NameSegmentNames)), options,
 		})
 	}
 	if e.set.json {

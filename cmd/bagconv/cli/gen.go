@@ -30,7 +30,8 @@ func (e *env) gen(ctx context.Context) error {
 	case "go":
 		return flags.Usage("package values reads messages into Go structs: docs/library.md", "gen writes no Go any more")
 	case "python":
-		return flags.Usage("the package bagconv reads messages as columns, rows and arrays: docs/python.md", "gen writes no Python any more")
+		return flags.Usage("the package bagconv reads messages as columns, rows and arrays: docs/python.md",
+			"gen writes no Python any more")
 	}
 	if len(e.words) > 0 {
 		if err := flags.OneOf("gen", language, "cpp"); err != nil {
@@ -118,10 +119,12 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 		in.Topics = append(in.Topics, topic)
 	}
 	if len(in.Topics) == 0 && info.Encrypted {
-		return lossy, &failure{path: path, what: "it is encrypted, so its topics are not known", hint: "--bag-key @FILE names a file with its key"}
+		return lossy, &failure{path: path, what: "it is encrypted, so its topics are not known",
+			hint: "--bag-key @FILE names a file with its key"}
 	}
 	if len(in.Topics) == 0 {
-		return lossy, &failure{path: path, what: "it has no topic for which code is generated", hint: "bagconv info --topics lists what it has"}
+		return lossy, &failure{path: path, what: "it has no topic for which code is generated",
+			hint: "bagconv info --topics lists what it has"}
 	}
 	return lossy, nil
 }
@@ -154,7 +157,8 @@ func (e *env) typesToGenerate(in *gen.Input) (lossy bool, err error) {
 	case len(s.job.Select.Topics) > 0:
 		return false, flags.Usage("use --type, or name a recording", "--topic needs a recording")
 	case len(s.job.Definitions) == 0 && s.job.Distro == "":
-		return false, flags.Usage("name a recording, or use --defs PATH, or --distro NAME for standard types", "gen needs definitions")
+		return false, flags.Usage("name a recording, or use --defs PATH, or --distro NAME for standard types",
+			"gen needs definitions")
 	}
 	distro, encoding := s.job.Distro, "cdr"
 	switch distro {
@@ -187,7 +191,8 @@ func (e *env) typesToGenerate(in *gen.Input) (lossy bool, err error) {
 		in.Topics = append(in.Topics, topic)
 	}
 	if len(in.Topics) == 0 {
-		return lossy, &failure{what: "there is no type for which code is generated", hint: "bagconv defs list shows definitions"}
+		return lossy, &failure{what: "there is no type for which code is generated",
+			hint: "bagconv defs list shows definitions"}
 	}
 	return lossy, nil
 }
@@ -233,7 +238,8 @@ func selectTypes(names []string, patterns []selection.Pattern) (list []string, e
 			}
 		}
 		if len(list) == n && !slices.ContainsFunc(list, p.MatchType) {
-			return nil, &failure{what: "there is no type " + phrase.Clean(p.String()), hint: phrase.Clean(nearest.Meant(nearest.Suggest(p.String(), names), ""))}
+			return nil, &failure{what: "there is no type " + phrase.Clean(p.String()),
+				hint: phrase.Clean(nearest.Meant(nearest.Suggest(p.String(), names), ""))}
 		}
 	}
 	return list, nil
@@ -326,13 +332,18 @@ func (s *settings) genFlags() []flags.Flag {
 	distro := s.distroFlag()
 	distro.Values = flags.Words(slices.Concat([]string{mapping.ROS1Distro}, distros())...)
 	return flags.AllIn(readGroup, "gen",
-		flags.Flag{Name: "output", Short: "o", Arg: "DIR", Kind: flags.File, Set: flags.Put(&s.output), Help: "folder for the code; created if missing"},
-		flags.Flag{Name: "topic", Short: "t", Arg: "P", Kind: flags.Topic, Several: true, Set: flags.ParsedEach(&list.Topics, selection.ParsePattern),
+		flags.Flag{Name: "output", Short: "o", Arg: "DIR", Kind: flags.File, Set: flags.Put(&s.output),
+			Help: "folder for the code; created if missing"},
+		flags.Flag{Name: "topic", Short: "t", Arg: "P", Kind: flags.Topic, Several: true, Set: flags.ParsedEach(&list.Topics,
+			selection.ParsePattern),
 			Help: "only these topics of IN; P as in bagconv convert. Repeat the flag for more topics"},
-		flags.Flag{Name: "type", Arg: "P", Kind: flags.Type, Several: true, Set: flags.ParsedEach(&list.Types, selection.ParsePattern),
+		flags.Flag{Name: "type", Arg: "P", Kind: flags.Type, Several: true, Set: flags.ParsedEach(&list.Types,
+			selection.ParsePattern),
 			Help: "only topics of these types; without IN, only these types, such as sensor_msgs/msg/Imu or acme_msgs/*"},
-		s.defsFlag().In(readGroup, "where to find definitions that IN lacks, as convert --defs; without IN, the types to generate", "gen"),
-		distro.In(readGroup, "distribution whose standard definitions to use, such as humble; without IN, noetic makes ROS 1 types of --defs, and the others those of ROS 2", "gen"),
+		s.defsFlag().In(readGroup,
+			"where to find definitions that IN lacks, as convert --defs; without IN, the types to generate", "gen"),
+		distro.In(readGroup, "distribution whose standard definitions to use, such as humble; without IN, noetic makes ROS "+
+			"1 types of --defs, and the others those of ROS 2", "gen"),
 		s.forceFlag("replace files of the same names in DIR"),
 	)
 }

@@ -24,7 +24,8 @@ func (s *settings) numberFlag(name string, least int64, to *int64) func(*flags.F
 }
 
 func (e *env) toFlag(note string) flags.Flag {
-	return flags.Flag{Name: "to", Arg: "FORMAT", Kind: flags.OneWord, Values: flags.Words(e.writable()...), ByOutput: true, Set: flags.Put(&e.set.to), Brief: "format of the output", Help: phrase.OrList(e.writable()) + "; " + note}
+	return flags.Flag{Name: "to", Arg: "FORMAT", Kind: flags.OneWord, Values: flags.Words(e.writable()...), ByOutput: true,
+		Set: flags.Put(&e.set.to), Brief: "format of the output", Help: phrase.OrList(e.writable()) + "; " + note}
 }
 
 func (s *settings) forceFlag(help string) flags.Flag {
@@ -47,11 +48,13 @@ var (
 	splitGroup  = &flags.Group{Title: "HOW TO SPLIT (one of these)"}
 
 	selectGroup = &flags.Group{Topic: "selection", Title: "SELECTION (what you leave out does not count as lost)",
-		Note: "TIME is 10, 10.5s, 1m30s or 00:01:30 from the start; -30s or end-30s before the end; 2024-05-01T12:00:00Z; @1676549454.5 (s since 1970); or ns since 1970."}
-	editGroup    = &flags.Group{Topic: "changes", Title: "CHANGES (topic names are those of the input)"}
-	outputGroup  = &flags.Group{Topic: "output", Title: "OUTPUT"}
-	tableGroup   = &flags.Group{Topic: "export", Title: "OUTPUT"}
-	exportGroup  = &flags.Group{Topic: "export", Title: "TABLES, PICTURES, CLOUDS AND TRACKS (of outputs that are no recordings)"}
+		Note: "TIME is 10, 10.5s, 1m30s or 00:01:30 from the start; -30s or end-30s before the end; 2024-05-01T12:00:00Z; " +
+			"@1676549454.5 (s since 1970); or ns since 1970."}
+	editGroup   = &flags.Group{Topic: "changes", Title: "CHANGES (topic names are those of the input)"}
+	outputGroup = &flags.Group{Topic: "output", Title: "OUTPUT"}
+	tableGroup  = &flags.Group{Topic: "export", Title: "OUTPUT"}
+	exportGroup = &flags.Group{Topic: "export",
+		Title: "TABLES, PICTURES, CLOUDS AND TRACKS (of outputs that are no recordings)"}
 	messageGroup = &flags.Group{Topic: "messages", Title: "MESSAGES"}
 	apolloGroup  = &flags.Group{Topic: "apollo", Title: "RECORDS OF APOLLO"}
 	extraGroup   = &flags.Group{Topic: "output", Title: "EXTRAS"}
@@ -61,7 +64,8 @@ var (
 )
 
 func (s *settings) progressFlag() flags.Flag {
-	return flags.Flag{Name: "progress", Brief: "how progress is shown", Arg: "MODE", Kind: flags.OneWord, Values: flags.Words("auto", "bar", "plain", "json", "none"), Default: "auto", Set: flags.Put(&s.progress),
+	return flags.Flag{Name: "progress", Brief: "how progress is shown", Arg: "MODE", Kind: flags.OneWord,
+		Values: flags.Words("auto", "bar", "plain", "json", "none"), Default: "auto", Set: flags.Put(&s.progress),
 		Help: "auto (default), bar, plain, json or none"}
 }
 
@@ -70,7 +74,8 @@ func (s *settings) jsonFlag() flags.Flag {
 }
 
 func (s *settings) distroFlag() flags.Flag {
-	return flags.Flag{Name: "distro", Brief: "distribution whose definitions to use, such as humble", Arg: "NAME", Kind: flags.OneWord, Values: flags.Words(distros()...), Set: flags.Put(&s.job.Distro)}
+	return flags.Flag{Name: "distro", Brief: "distribution whose definitions to use, such as humble", Arg: "NAME",
+		Kind: flags.OneWord, Values: flags.Words(distros()...), Set: flags.Put(&s.job.Distro)}
 }
 
 func (s *settings) defsFlag() flags.Flag {
@@ -84,7 +89,8 @@ func (s *settings) threadsFlag() flags.Flag {
 func parseThreads(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > convert.MaxThreads {
-		return 0, flags.Usage(fmt.Sprintf("0 is one per core, %d is the most", convert.MaxThreads), "--threads needs a number of workers, not %s", text)
+		return 0, flags.Usage(fmt.Sprintf("0 is one per core, %d is the most", convert.MaxThreads),
+			"--threads needs a number of workers, not %s", text)
 	}
 	return n, nil
 }
@@ -117,5 +123,7 @@ func distros() (names []string) {
 }
 
 func jobsFlag(s *settings) flags.Flag {
-	return flags.Flag{Name: "jobs", Short: "j", Arg: "N", Kind: flags.Number, Set: flags.Put(&s.batch.jobs), Help: "number of conversions at a time; 0 (default) is one per two cores, or one per core if all recordings of a batch are small"}
+	return flags.Flag{Name: "jobs", Short: "j", Arg: "N", Kind: flags.Number, Set: flags.Put(&s.batch.jobs),
+		Help: "number of conversions at a time; 0 (default) is one per two cores, or one per core if all recordings of a " +
+			"batch are small"}
 }

@@ -113,7 +113,8 @@ func (e *env) printHelp(context.Context) error {
 func (e *env) help(name string, d help.Depth) error {
 	text := e.helpText(name, d)
 	if text == "" {
-		instead := cmp.Or(foreignPages[name], foreignVerbs[name], nearest.Meant(nearest.Word(name, e.book().Names()), "see: bagconv help"))
+		instead := cmp.Or(foreignPages[name], foreignVerbs[name], nearest.Meant(nearest.Word(name, e.book().Names()),
+			"see: bagconv help"))
 		return flags.Usage(instead, "unknown command %q", name)
 	}
 	_, err := fmt.Fprint(e.Out, text)
@@ -157,8 +158,10 @@ func (e *env) expand(text string) string {
 		return text
 	}
 	file := e.fileEnding(0)
-	return strings.NewReplacer("{endings}", strings.TrimSuffix(e.endingsHelp(), "\n"), "{formats}", phrase.OrList(e.writable()), "{folder}", e.folderFormat(), "{appendable}", phrase.OrList(e.appendable()),
-		"{topics}", topicsHelp(), "{file}", file, "{other}", cmp.Or(e.fileEnding(1), file), "{attached}", cmp.Or(e.attachedEnding(), file),
+	return strings.NewReplacer("{endings}", strings.TrimSuffix(e.endingsHelp(), "\n"), "{formats}",
+		phrase.OrList(e.writable()), "{folder}", e.folderFormat(), "{appendable}", phrase.OrList(e.appendable()),
+		"{topics}", topicsHelp(), "{file}", file, "{other}", cmp.Or(e.fileEnding(1), file), "{attached}",
+		cmp.Or(e.attachedEnding(), file),
 		"{served}", e.servedAddress("NAME")).Replace(text)
 }
 

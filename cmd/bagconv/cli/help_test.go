@@ -15,7 +15,8 @@ import (
 func TestNarrowHelp(t *testing.T) {
 	show := func(columns int, command string) string {
 		var out, errOut bytes.Buffer
-		Run(context.Background(), []string{"bagconv", "help", command}, Stdio{Out: &out, Err: &errOut, OutTerminal: columns > 0, OutColumns: columns}, all.Registry())
+		Run(context.Background(), []string{"bagconv", "help", command}, Stdio{Out: &out, Err: &errOut,
+			OutTerminal: columns > 0, OutColumns: columns}, all.Registry())
 		if errOut.Len() > 0 || out.Len() == 0 {
 			t.Fatalf("%s: %s", command, &errOut)
 		}

@@ -14,22 +14,25 @@ import (
 func printed(t *testing.T, columns int, line string) string {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	status := Run(context.Background(), strings.Fields("bagconv "+line), Stdio{Out: &out, Err: &errOut, OutTerminal: true, OutColumns: columns}, all.Registry())
+	status := Run(context.Background(), strings.Fields("bagconv "+line), Stdio{Out: &out, Err: &errOut, OutTerminal: true,
+		OutColumns: columns}, all.Registry())
 	if status != 0 || errOut.Len() > 0 || out.Len() == 0 {
 		t.Fatalf("bagconv %s: status %d: %s", line, status, &errOut)
 	}
 	return out.String()
 }
 
-// TestHelpFits: bagconv help fits on a screen of 40 lines, a page of a command is little more, and all pages are read in
-// a sitting. No line is wider than the terminal, but for data and pipes, which no shell and no YAML would read folded.
+// TestHelpFits: bagconv help fits on a screen of 40 lines, a page of a command is little more, and all pages are read
+// in a sitting. No line is wider than the terminal, but for data and pipes, which no shell and no YAML would read
+// folded.
 func TestHelpFits(t *testing.T) {
 	names := append((&env{formats: withExports(all.Registry())}).book().Names(), "")
 	lines := 0
 	for _, name := range names {
 		n := strings.Count(printed(t, 80, "help "+name), "\n")
 		lines += n
-		if most := map[string]int{"": 40, "output": 70, "messages": 50, "export": 65}[name]; n > max(most, 45) || most == 40 && n > most {
+		if most := map[string]int{"": 40, "output": 70, "messages": 50, "export": 65}[name]; n > max(most, 45) ||
+			most == 40 && n > most {
 			t.Errorf("help %s has %d lines", name, n)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 // importFlags returns the flags that only import has.
 func (s *settings) importFlags() []flags.Flag {
 	return flags.AllIn(importGroup, "import",
-		flags.Flag{Name: "format", Arg: "FORM", Kind: flags.OneWord, Values: flags.Words(ingest.Forms()...), Set: flags.Put(&s.imports.form),
+		flags.Flag{Name: "format", Arg: "FORM", Kind: flags.OneWord, Values: flags.Words(ingest.Forms()...),
+			Set:  flags.Put(&s.imports.form),
 			Help: phrase.OrList(ingest.Forms()) + "; default: by the first bytes"},
 		flags.Flag{Name: "topic", Short: "t", Arg: "NAME", Kind: flags.PlainText, Set: flags.Put(&s.imports.topic),
 			Help: "topic of values whose input names none"},
@@ -25,7 +26,9 @@ func (s *settings) importFlags() []flags.Flag {
 			Help: "type of topics whose type neither IN nor --like has, such as sensor_msgs/msg/Imu"},
 		flags.Flag{Name: "like", Arg: "REC", Kind: flags.File, Several: true, Set: flags.Put(&s.imports.like),
 			Brief: "recording that has definition and QoS of topics",
-			Help:  "topics that IN does not declare have the encoding, definition, quality of service and metadata that they have in this recording, and OUT its metadata. Its messages, attachments and metadata records are not copied. Repeat the flag for more recordings, the first that has a topic counts"},
+			Help: "topics that IN does not declare have the encoding, definition, quality of service and metadata that they " +
+				"have in this recording, and OUT its metadata. Its messages, attachments and metadata records are not copied. " +
+				"Repeat the flag for more recordings, the first that has a topic counts"},
 	)
 }
 

@@ -147,7 +147,8 @@ func (e *env) describeInput(ctx context.Context, path string) (in *recording.Des
 // infoCommand is the command info.
 func (e *env) infoCommand() flags.Command {
 	return flags.Command{
-		Name: "info", Part: lookPart, Old: map[string]string{"du": "--sizes", "topics": "--topics"}, Call: "info IN...", Summary: "show topics, times and damage of recordings",
+		Name: "info", Part: lookPart, Old: map[string]string{"du": "--sizes", "topics": "--topics"}, Call: "info IN...",
+		Summary: "show topics, times and damage of recordings",
 		About: `Shows what recordings contain: times, size, compression, topics (with number of
 messages, mean rate and size), attachments, metadata records, and damage.
 Nothing is written.`,
@@ -179,18 +180,23 @@ func (s *settings) infoFlags() []flags.Flag {
 	keys := flags.Words(jsonNames(reflect.TypeFor[recording.Description]())...)
 	return []flags.Flag{
 		json.In(readGroup, "print JSON: an object, or an array for several recordings", "info check"),
-		json.In(readGroup, "print JSON: one object with attachments and the values of metadata records; for records, chunks, connections and parts, one object per line", "list"),
+		json.In(readGroup, "print JSON: one object with attachments and the values of metadata records; for records, "+
+			"chunks, connections and parts, one object per line", "list"),
 		json.In(readGroup, "", "formats"),
-		{Name: "key", Short: "k", Arg: "PATH", Kind: flags.Key, Values: keys, Group: readGroup, On: "info", Set: flags.Put(&s.info.key),
+		{Name: "key", Short: "k", Arg: "PATH", Kind: flags.Key, Values: keys, Group: readGroup, On: "info",
+			Set:  flags.Put(&s.info.key),
 			Help: "print one value of the JSON, such as messages or topics.name; for several recordings, each after its name"},
 		{Name: "topics", Kind: flags.OnOff, Group: readGroup, On: "info", Set: flags.Put(&s.info.topics),
-			Help: "only list the topics, one per line: name, number of messages (from the index), type, encoding. With --json also publishers, quality of service and hashes"},
+			Help: "only list the topics, one per line: name, number of messages (from the index), type, encoding. With --json " +
+				"also publishers, quality of service and hashes"},
 		{Name: "sizes", Kind: flags.OnOff, Group: readGroup, On: "info", Set: flags.Put(&s.info.sizes),
 			Help: "only list the bytes of each topic, stored and raw; reads all messages"},
-		{Name: "scan", Kind: flags.OneWord, Values: flags.Words("auto", "always", "never"), Default: "auto", Group: readGroup, On: "info", Set: flags.Put(&s.info.scan),
+		{Name: "scan", Kind: flags.OneWord, Values: flags.Words("auto", "always", "never"), Default: "auto", Group: readGroup,
+			On: "info", Set: flags.Put(&s.info.scan),
 			Brief: "whether to read all messages, for exact counts",
 			Help:  `read all messages, for exact counts, sizes and rates of topics; auto does so up to 256 MB, and up to 16 MB if the recording is elsewhere. Otherwise counts come from the index; without an index they are estimated and printed with "about"`},
 		{Name: "no-timeline", Kind: flags.OnOff, Group: readGroup, On: "info check", Set: flags.Put(&s.info.noTimeline),
-			Help: "do not draw the timeline, which shows when topics have messages and findings. It is drawn on a terminal if all messages were read; JSON always has its numbers"},
+			Help: "do not draw the timeline, which shows when topics have messages and findings. It is drawn on a terminal if " +
+				"all messages were read; JSON always has its numbers"},
 	}
 }

@@ -43,7 +43,8 @@ func parseKey(path string) ([]keyStep, error) {
 				number, after, closed := strings.Cut(text, "]")
 				n, err := strconv.ParseUint(number, 10, 31)
 				if err != nil || !closed {
-					return nil, flags.Usage("write for example topics[0].name", "--key %s: [ after the name of a list needs a number and ]", phrase.Clean(path))
+					return nil, flags.Usage("write for example topics[0].name",
+						"--key %s: [ after the name of a list needs a number and ]", phrase.Clean(path))
 				}
 				index, rest = int(n), strings.TrimPrefix(after, ".")
 			}
@@ -66,7 +67,8 @@ func parseKey(path string) ([]keyStep, error) {
 		if field == t.NumField() {
 			names := jsonNames(t)
 			hint := "it is one of: " + strings.Join(names, ", ")
-			return nil, flags.Usage(nearest.Meant(nearest.Word(name, names), hint), "--key %s: there is no %q", phrase.Clean(path), name)
+			return nil, flags.Usage(nearest.Meant(nearest.Word(name, names), hint), "--key %s: there is no %q",
+				phrase.Clean(path), name)
 		}
 		steps, t = append(steps, keyStep{field: field}), t.Field(field).Type
 	}

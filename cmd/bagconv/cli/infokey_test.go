@@ -14,7 +14,8 @@ func FuzzKey(f *testing.F) {
 	f.Add("topics[0].name")
 	f.Add("metadata.a.b")
 	f.Add("topics.qos[1].depth")
-	info := recording.Describe(&storage.Info{Topics: []storage.TopicInfo{{Topic: storage.Topic{Name: "/a", QoS: make([]storage.QoS, 2)}}}}, nil)
+	info := recording.Describe(
+		&storage.Info{Topics: []storage.TopicInfo{{Topic: storage.Topic{Name: "/a", QoS: make([]storage.QoS, 2)}}}}, nil)
 	f.Fuzz(func(t *testing.T, path string) {
 		steps, err := parseKey(path)
 		if err != nil {

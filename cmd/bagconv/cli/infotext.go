@@ -46,7 +46,8 @@ func (e *env) writeInfo(w io.Writer, in *recording.Description) error {
 	}
 	e.drawInfo(&b, in)
 	if n := len(in.Attachments) + len(in.Records); n > 0 {
-		key("extras", "%s, %s", phrase.Count(int64(len(in.Attachments)), "attachment"), phrase.Count(int64(len(in.Records)), "metadata record"))
+		key("extras", "%s, %s", phrase.Count(int64(len(in.Attachments)), "attachment"), phrase.Count(int64(len(in.Records)),
+			"metadata record"))
 		for _, line := range extraLines(in.Attachments, in.Records) {
 			b.WriteString("  " + line + "\n")
 		}

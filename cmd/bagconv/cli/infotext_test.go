@@ -22,14 +22,17 @@ func TestEstimateText(t *testing.T) {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}
-	in := recording.Describe(&storage.Info{Format: "db3", Messages: 30_123_456, Estimated: true, Topics: []storage.TopicInfo{
-		{Topic: storage.Topic{Name: "/imu"}, Messages: 30_120_001}, {ID: 1, Topic: storage.Topic{Name: "/map"}, Messages: 1}, {ID: 2, Topic: storage.Topic{Name: "/x"}},
-	}}, nil)
+	in := recording.Describe(&storage.Info{Format: "db3", Messages: 30_123_456, Estimated: true,
+		Topics: []storage.TopicInfo{
+			{Topic: storage.Topic{Name: "/imu"}, Messages: 30_120_001}, {ID: 1, Topic: storage.Topic{Name: "/map"}, Messages: 1},
+			{ID: 2, Topic: storage.Topic{Name: "/x"}},
+		}}, nil)
 	var b bytes.Buffer
 	if err := new(env).writeInfo(&b, in); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"messages:     about 30.1 million\n", "/imu   about 30.1 million  ", "  about 1  ", "  few  ", "are estimated"} {
+	for _, want := range []string{"messages:     about 30.1 million\n", "/imu   about 30.1 million  ", "  about 1  ",
+		"  few  ", "are estimated"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)
 		}
@@ -42,13 +45,15 @@ func TestTimeline(t *testing.T) {
 	show := func(terminal bool, columns int, args ...string) string {
 		var out, errOut bytes.Buffer
 		stdio := Stdio{Out: &out, Err: &errOut, OutTerminal: terminal, OutColumns: columns}
-		if status := Run(context.Background(), append([]string{"bagconv", "info", "../../../testdata/demo.bag"}, args...), stdio, all.Registry()); status != 0 {
+		if status := Run(context.Background(), append([]string{"bagconv", "info", "../../../testdata/demo.bag"}, args...),
+			stdio, all.Registry()); status != 0 {
 			t.Fatalf("status %d: %s", status, &errOut)
 		}
 		return out.String()
 	}
 	wide := show(true, 200)
-	for _, want := range []string{"\ntimeline:     50ms per character, from 2023-11-14T22:13:20Z\n", "\n  /cam_a/image_raw |#   #   #   #   #   |\n", "\n  /tf_static       |#                   |\n"} {
+	for _, want := range []string{"\ntimeline:     50ms per character, from 2023-11-14T22:13:20Z\n",
+		"\n  /cam_a/image_raw |#   #   #   #   #   |\n", "\n  /tf_static       |#                   |\n"} {
 		if !strings.Contains(wide, want) || !strings.Contains(show(true, 0), want) {
 			t.Errorf("no %q in\n%s", want, wide)
 		}

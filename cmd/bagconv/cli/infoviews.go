@@ -22,7 +22,8 @@ func (e *env) partOfInfo(in *recording.Description) *infoPart {
 	case e.set.info.topics:
 		rows, last := make([][]string, len(in.Topics)), make([]string, len(in.Topics))
 		for i, t := range in.Topics {
-			rows[i], last[i] = []string{phrase.Clean(t.Name), estimateText(in, t.Count)}, phrase.Clean(t.Type)+" ["+phrase.Clean(t.Encoding)+"]"
+			rows[i], last[i] = []string{phrase.Clean(t.Name), estimateText(in, t.Count)}, phrase.Clean(t.Type)+" ["+
+				phrase.Clean(t.Encoding)+"]"
 		}
 		return &infoPart{in.TopicList(), table(rows, last)}
 	case e.set.info.sizes:

@@ -22,7 +22,8 @@ import (
 // keeps its format, unless the line asks for another storage or for a distribution.
 func (e *env) keptFormat(source *storage.Format, out string) string {
 	to := e.set.to
-	if to == "" && !e.command.IsSet(storage.NameStorage) && !e.command.IsSet(storage.NameProfile) && identify.KeepsFormat(source, out) {
+	if to == "" && !e.command.IsSet(storage.NameStorage) && !e.command.IsSet(storage.NameProfile) &&
+		identify.KeepsFormat(source, out) {
 		return source.Name
 	}
 	return to
@@ -57,7 +58,8 @@ func (e *env) jobTo(to, out string) (*convert.Job, error) {
 	}
 	job.Sink, job.Formats = filepath.Clean(out), e.formats
 	if other := e.formats.Named(out); other != nil && other != sink && !e.set.quiet {
-		e.writeLines("note", []string{fmt.Sprintf("%s: the output is a %s, although its name has the ending of a %s", out, sink.Name, other.Name)})
+		e.writeLines("note", []string{fmt.Sprintf("%s: the output is a %s, although its name has the ending of a %s", out,
+			sink.Name, other.Name)})
 	}
 	return job, nil
 }
@@ -98,10 +100,12 @@ func checkLevel(job *convert.Job) error {
 	if codec == "" && job.SourceFormat != nil && job.SourceFormat.Name == sink.Name {
 		return nil // the codec of the source may be kept
 	}
-	codecs := slices.DeleteFunc(slices.Clone(sink.Options.Choices(storage.NameCompression)), func(s string) bool { return s == "none" })
+	codecs := slices.DeleteFunc(slices.Clone(sink.Options.Choices(storage.NameCompression)),
+		func(s string) bool { return s == "none" })
 	switch {
 	case job.Write.Level == 0:
-	case codec == "none" || codec == "" && job.Write.Values[storage.NameCompressionMode] == "" && sink.Options.Choices(storage.NameCompression)[0] == "none":
+	case codec == "none" || codec == "" && job.Write.Values[storage.NameCompressionMode] == "" &&
+		sink.Options.Choices(storage.NameCompression)[0] == "none":
 		return flags.Usage("add --compression "+phrase.OrList(codecs), "--level has no effect without compression")
 	}
 	return nil
@@ -125,8 +129,10 @@ func (e *env) explainRun(ctx context.Context, job *convert.Job, err error) error
 	case errors.Is(err, fs.ErrExist), errors.As(err, new(*guard.Refusal)):
 		return explainOutput(job, err)
 	case errors.Is(err, convert.ErrLossy):
-		return &failure{path: job.Source, what: "nothing was written because of --strict: " + refusedText(err), hint: "without --strict all that can be read is converted"}
-	case job.Read.Strict && (errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, mapping.ErrMalformed)):
+		return &failure{path: job.Source, what: "nothing was written because of --strict: " + refusedText(err),
+			hint: "without --strict all that can be read is converted"}
+	case job.Read.Strict && (errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) ||
+		errors.Is(err, mapping.ErrMalformed)):
 		return fmt.Errorf("%w; without --strict all that can be read is converted", err)
 	}
 	return explainSelection(job.Source, err)

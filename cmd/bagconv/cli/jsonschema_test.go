@@ -60,7 +60,8 @@ func loadSchema(t *testing.T, name string) *jsonSchema {
 	if err := dec.Decode(s); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	if s.Schema != "https://json-schema.org/draft/2020-12/schema" || !strings.HasSuffix(s.ID, "/"+name) || s.Description == "" {
+	if s.Schema != "https://json-schema.org/draft/2020-12/schema" || !strings.HasSuffix(s.ID, "/"+name) ||
+		s.Description == "" {
 		t.Errorf("%s: head %q, %q, %q", name, s.Schema, s.ID, s.Description)
 	}
 	return s
@@ -99,7 +100,10 @@ func (s *jsonSchema) check(root *jsonSchema, v any, path string) (wrong []string
 	if s.Const != nil && fmt.Sprint(v) != fmt.Sprint(s.Const) {
 		say("%v, not %v", v, s.Const)
 	}
-	if s.Enum != nil && !slices.ContainsFunc(s.Enum, func(e any) bool { return fmt.Sprint(e) == fmt.Sprint(v) && kindOf(v) != "null" }) {
+	if s.Enum != nil && !slices.ContainsFunc(s.Enum, func(e any) bool {
+		return fmt.Sprint(e) == fmt.Sprint(v) &&
+			kindOf(v) != "null"
+	}) {
 		say("%v is none of %v", v, s.Enum)
 	}
 	if s.OneOf != nil {
@@ -183,8 +187,10 @@ func TestValidator(t *testing.T) {
 	}
 	for text, want := range map[string]int{
 		`{"a":1}`: 0, `{"a":0,"b":null,"c":3,"d":[true],"e":1.5,"f":{"q":1}}`: 0, `{"a":3,"b":"xy","c":"u"}`: 0,
-		`{}`: 1, `[]`: 1, `{"a":-1}`: 1, `{"a":1.5}`: 1, `{"a":"1"}`: 1, `{"a":1,"z":1}`: 1, `{"a":1,"b":"y"}`: 2, `{"a":1,"b":3}`: 1, `{"a":1,"c":4}`: 1, `{"a":1,"c":null}`: 1,
-		`{"a":1,"d":[]}`: 1, `{"a":1,"d":[1,true]}`: 1, `{"a":1,"e":1}`: 1, `{"a":1,"f":{"q":2}}`: 1, `{"a":1} {}`: 1, `{`: 1, `{"a":null}`: 1,
+		`{}`: 1, `[]`: 1, `{"a":-1}`: 1, `{"a":1.5}`: 1, `{"a":"1"}`: 1, `{"a":1,"z":1}`: 1, `{"a":1,"b":"y"}`: 2,
+		`{"a":1,"b":3}`: 1, `{"a":1,"c":4}`: 1, `{"a":1,"c":null}`: 1,
+		`{"a":1,"d":[]}`: 1, `{"a":1,"d":[1,true]}`: 1, `{"a":1,"e":1}`: 1, `{"a":1,"f":{"q":2}}`: 1, `{"a":1} {}`: 1, `{`: 1,
+		`{"a":null}`: 1,
 	} {
 		if got := s.validate([]byte(text)); len(got) != want {
 			t.Errorf("%s: %q, want %d", text, got, want)

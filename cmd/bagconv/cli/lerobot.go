@@ -64,7 +64,8 @@ func episodesFolder(out string) string { return out + ".episodes" }
 func (e *env) joinDataset(ctx context.Context, words []string, out string) error {
 	b := &batchRun{env: e, ctx: ctx, words: words, receipts: tasks.Store{FS: e.fs}}
 	e.report.failed = b.failure
-	e.set.batch.outputDir, e.set.batch.dryRun, e.set.job.DryRun, e.set.to = episodesFolder(out), e.set.job.DryRun, false, lerobot.PartName
+	e.set.batch.outputDir, e.set.batch.dryRun, e.set.job.DryRun, e.set.to = episodesFolder(out), e.set.job.DryRun, false,
+		lerobot.PartName
 	if err := b.flags(); err != nil {
 		return err
 	}
@@ -195,11 +196,13 @@ func (s *collection) checkDataset() error {
 	}
 	for _, t := range s.tasks {
 		if t.Recipe.Format != lerobot.PartName {
-			return flags.Usage("plan with --to "+lerobot.PartName, "--dataset joins episodes, and %s becomes a %s", phrase.Clean(t.Source),
+			return flags.Usage("plan with --to "+lerobot.PartName, "--dataset joins episodes, and %s becomes a %s",
+				phrase.Clean(t.Source),
 				t.Recipe.Format)
 		}
 		if t.Range != nil {
-			return flags.Usage("plan without --range-size", "--dataset joins the episodes of whole recordings, and %s is cut by time",
+			return flags.Usage("plan without --range-size",
+				"--dataset joins the episodes of whole recordings, and %s is cut by time",
 				phrase.Clean(t.Source))
 		}
 	}

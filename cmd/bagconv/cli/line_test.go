@@ -67,8 +67,10 @@ func TestParse(t *testing.T) {
 		"in out --xyzzyplugh": "unknown flag --xyzzyplugh; see: bagconv help; for a file of that name, type ./--xyzzyplugh",
 		"in out --to":         "--to needs a value: fake, parquet, arrow, csv, npy, lerobot or episodes; see: bagconv help",
 		"in out --to --force": "--to needs a value: fake, parquet, arrow, csv, npy, lerobot or episodes; see: bagconv help",
-		"info --to bag in":    "--to is not a flag of info; bagconv convert, filter, import and 7 more take it; see: bagconv help info",
-		"version -q":          "-q is not a flag of version; bagconv convert, filter, export and 13 more take it; see: bagconv help version",
+		"info --to bag in": "--to is not a flag of info; bagconv convert, filter, import and 7 more take it; see: " +
+			"bagconv help info",
+		"version -q": "-q is not a flag of version; bagconv convert, filter, export and 13 more take it; see: " +
+			"bagconv help version",
 		"info --json=maybe x": "invalid value \"maybe\" for --json; see: bagconv help info",
 		"in out --level high": "invalid value \"high\" for --level; see: bagconv help convert",
 	} {
@@ -114,7 +116,8 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s -h does not have %s", c.Name, f.Spellings())
 			}
 		}
-		for text, args := range map[string][]string{whole: {c.Name, "--help"}, brief: {"help", c.Name}, brief + "": {c.Name, "-h"}} {
+		for text, args := range map[string][]string{whole: {c.Name, "--help"}, brief: {"help", c.Name},
+			brief + "": {c.Name, "-h"}} {
 			out.Reset()
 			e, out, _ := testEnv()
 			if err := e.run(context.Background(), append([]string{"bagconv"}, args...)); err != nil || out.String() != text {

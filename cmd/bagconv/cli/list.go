@@ -42,7 +42,8 @@ func (e *env) list(ctx context.Context) error {
 		}
 	}
 	if len(e.words) != 2 {
-		return flags.Usage("type: bagconv list attachments IN", "list takes one recording after the word %s", phrase.OrList(listed))
+		return flags.Usage("type: bagconv list attachments IN", "list takes one recording after the word %s",
+			phrase.OrList(listed))
 	}
 	path := e.wordAt(1)
 	if word == "attachments" {
@@ -67,7 +68,8 @@ func (e *env) listAttachments(ctx context.Context, path string) (err error) {
 	if err := in.Extras(r.Reader); err != nil {
 		return err
 	}
-	out := &listJSON{SchemaVersion: schemaVersion, Path: path, Attachments: in.Attachments, Metadata: in.Records, Lost: []convert.Loss{}}
+	out := &listJSON{SchemaVersion: schemaVersion, Path: path, Attachments: in.Attachments, Metadata: in.Records,
+		Lost: []convert.Loss{}}
 	if dir != "" {
 		if err := e.extract(ctx, r.Reader, out, dir); err != nil {
 			return err
@@ -108,7 +110,8 @@ func (e *env) extract(ctx context.Context, r storage.Reader, out *listJSON, dir 
 	out.Lost = append(out.Lost, lost...)
 	rest := folder.Index().Attachments
 	for i := range out.Attachments {
-		if a := &out.Attachments[i]; len(rest) > 0 && rest[0].Name == a.Name && rest[0].Size == a.Size && rest[0].LogTimeNS == strconv.FormatInt(a.LogTimeNS, 10) {
+		if a := &out.Attachments[i]; len(rest) > 0 && rest[0].Name == a.Name && rest[0].Size == a.Size &&
+			rest[0].LogTimeNS == strconv.FormatInt(a.LogTimeNS, 10) {
 			a.File, rest = rest[0].File, rest[1:]
 		}
 	}
@@ -124,7 +127,8 @@ func (e *env) extrasFolder(f *storage.Format, path, dir string) (*extras.Folder,
 	if err := g.Folder(dir); err != nil {
 		return nil, explainExtras(dir, err)
 	}
-	return extras.NewFolder(g.Files(e.fs, e.set.job.Write.Overwrite), dir, e.set.job.Write.Overwrite, !e.set.job.Write.NoSync), nil
+	return extras.NewFolder(g.Files(e.fs, e.set.job.Write.Overwrite), dir, e.set.job.Write.Overwrite,
+		!e.set.job.Write.NoSync), nil
 }
 
 // writeExtras writes attachments and metadata records as text.
@@ -138,7 +142,8 @@ func writeExtras(w io.Writer, l *listJSON, dir string) error {
 	case len(lines) == 0:
 		b.WriteString("no attachments and no metadata records\n")
 	case dir != "":
-		fmt.Fprintf(&b, "extracted into %s: %s and %s\n", phrase.Clean(dir), phrase.Count(int64(len(l.Attachments)), "attachment"), extras.IndexName)
+		fmt.Fprintf(&b, "extracted into %s: %s and %s\n", phrase.Clean(dir), phrase.Count(int64(len(l.Attachments)),
+			"attachment"), extras.IndexName)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -182,7 +187,9 @@ Nothing is written without --extract.`,
 func (s *settings) listFlags() []flags.Flag {
 	return flags.AllIn(readGroup, "list",
 		flags.Flag{Name: "extract", Arg: "DIR", Kind: flags.File, Set: flags.Put(&s.list.extract),
-			Help: "write attachments as files into DIR, which is created if missing, and " + extras.IndexName + " with their names, media types, times, and the metadata records. Names never lead out of DIR: folders in a name are left out, and a name that is used twice gets a number"},
+			Help: "write attachments as files into DIR, which is created if missing, and " + extras.IndexName +
+				" with their names, media types, times, and the metadata records. Names never lead out of DIR: folders in a name " +
+				"are left out, and a name that is used twice gets a number"},
 		s.forceFlag("replace files of the same names in DIR"),
 	)
 }

@@ -84,7 +84,8 @@ func (e *env) takeInputs(job *convert.Job, paths []string) (err error) {
 	}
 	switch {
 	case job.Dedupe && job.Order == convert.OrderFile:
-		return flags.Usage("omit one of them", "--dedupe compares messages of equal times, and --order file does not bring them together")
+		return flags.Usage("omit one of them",
+			"--dedupe compares messages of equal times, and --order file does not bring them together")
 	case job.Dedupe && e.set.verified != "":
 		return flags.Usage("omit one of them", "--verify compares all messages of the inputs, and --dedupe leaves some out")
 	}
@@ -116,7 +117,8 @@ func shifts(values []string, inputs []multi.Input) error {
 			return in.Path == v[:at] || filepath.Clean(in.Path) == filepath.Clean(v[:at])
 		})
 		if i < 0 {
-			return flags.Usage(fmt.Sprintf("name one of them, such as %s", phrase.Clean(inputs[0].Path)), "--shift %s: not one of the inputs", phrase.Clean(v[:at]))
+			return flags.Usage(fmt.Sprintf("name one of them, such as %s", phrase.Clean(inputs[0].Path)),
+				"--shift %s: not one of the inputs", phrase.Clean(v[:at]))
 		}
 		inputs[i].Shift = by
 	}
@@ -150,9 +152,11 @@ Memory does not grow with the size of the inputs.`,
 
 // mergeFlags returns the flags of merge alone.
 func (s *settings) mergeFlags() []flags.Flag {
-	return []flags.Flag{{Name: "shift", Arg: "IN=D", Kind: flags.Input, Suffix: "=", Several: true, Group: mergeGroup, On: "merge append", Set: flags.Put(&s.merge.shift),
+	return []flags.Flag{{Name: "shift", Arg: "IN=D", Kind: flags.Input, Suffix: "=", Several: true, Group: mergeGroup,
+		On: "merge append", Set: flags.Put(&s.merge.shift),
 		Help: "add a duration to all times of one input, such as second{file}=+0.3s; repeat the flag for more inputs"},
 		{Name: "dedupe", Kind: flags.OnOff, Group: mergeGroup, On: "merge append", Set: flags.Put(&s.job.Dedupe),
 			Brief: "write messages that are equal once",
-			Help:  "write messages that are equal in topic, type, log time and bytes once, and leave out those that TARGET of append has already; the report counts the others"}}
+			Help: "write messages that are equal in topic, type, log time and bytes once, and leave out those that TARGET of " +
+				"append has already; the report counts the others"}}
 }

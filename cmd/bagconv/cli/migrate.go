@@ -22,12 +22,18 @@ func (s *settings) migrateFlags() []flags.Flag {
 	rules := flags.Flag{Name: "rules", Arg: "FILE", Kind: flags.File, Set: flags.Put(&s.rules)}
 	others := makes + " batch plan append import"
 	return []flags.Flag{
-		target.In(messageGroup, "re-encode messages of ROS types into the definitions of DEFS: a place as for --defs (pack.zip#2 is the second version in a pack), or a distribution such as humble or noetic. Fields are found by their names; what does not fit is reported. Types that DEFS lacks stay", others),
-		rules.In(messageGroup, "rules for --types-to: fields that have other names, values, units or places now. bagconv defs changes writes a draft", others),
-		target.In(readGroup, "report topics whose types have other definitions in DEFS: a place as for --defs, or a distribution such as humble or noetic", "check"),
+		target.In(messageGroup, "re-encode messages of ROS types into the definitions of DEFS: a place as for --defs "+
+			"(pack.zip#2 is the second version in a pack), or a distribution such as humble or noetic. Fields are found by "+
+			"their names; what does not fit is reported. Types that DEFS lacks stay", others),
+		rules.In(messageGroup, "rules for --types-to: fields that have other names, values, units or places now. bagconv "+
+			"defs changes writes a draft", others),
+		target.In(readGroup, "report topics whose types have other definitions in DEFS: a place as for --defs, or a "+
+			"distribution such as humble or noetic", "check"),
 		rules.In(readGroup, "rules for --types-to", "check verify"),
-		target.In(readGroup, "compare A as if it had been converted with this flag: its messages as they are in the definitions of DEFS", "verify"),
-		target.In(readGroup, "the definitions that types shall have (changes): a place as for --defs, or a distribution such as humble or noetic", "defs"),
+		target.In(readGroup, "compare A as if it had been converted with this flag: its messages as they are in the "+
+			"definitions of DEFS", "verify"),
+		target.In(readGroup, "the definitions that types shall have (changes): a place as for --defs, or a distribution "+
+			"such as humble or noetic", "defs"),
 	}
 }
 
@@ -57,7 +63,8 @@ func (e *env) readTarget(ctx context.Context) error {
 	if s.rules != "" {
 		text, err := readSome(e.fs, s.rules, migrate.MaxSize)
 		if err != nil {
-			return flags.Usage("bagconv defs changes writes a draft of rules", "--rules %s: %v", phrase.Clean(s.rules), plainError(err))
+			return flags.Usage("bagconv defs changes writes a draft of rules", "--rules %s: %v", phrase.Clean(s.rules),
+				plainError(err))
 		}
 		s.named = append(s.named, text)
 		if t.Rules, err = migrate.Parse(s.rules, text); err != nil {
@@ -78,7 +85,9 @@ func (e *env) readTargetPlace(ctx context.Context, place string) (*defset.Set, e
 	}
 	set, err := e.readPlace(ctx, path, e.set.job.Definitions)
 	if err != nil {
-		return nil, flags.Usage("it is a distribution, a folder of ROS packages, a .zip or .tar.gz of one, a definition, or a recording", "--types-to: %v", explain(err))
+		return nil, flags.Usage(
+			"it is a distribution, a folder of ROS packages, a .zip or .tar.gz of one, a definition, or a recording",
+			"--types-to: %v", explain(err))
 	}
 	for _, problem := range set.Problems {
 		e.say("--types-to %s: %s", phrase.Clean(path), phrase.Clean(problem))
@@ -87,7 +96,8 @@ func (e *env) readTargetPlace(ctx context.Context, place string) (*defset.Set, e
 	if choice != "" {
 		version, err := set.Version(choice, rest)
 		if err != nil {
-			return nil, flags.Usage("count the versions from 1: --types-to "+phrase.Clean(path)+"#2", "--types-to: %v", phrase.Clean(err.Error()))
+			return nil, flags.Usage("count the versions from 1: --types-to "+phrase.Clean(path)+"#2", "--types-to: %v",
+				phrase.Clean(err.Error()))
 		}
 		return version, nil
 	}
@@ -102,7 +112,8 @@ func (e *env) readTargetPlace(ctx context.Context, place string) (*defset.Set, e
 func (e *env) draftRules(ctx context.Context, paths []string) error {
 	switch {
 	case len(paths) != 1:
-		return flags.Usage("type: bagconv defs changes IN --types-to DEFS", "defs changes takes one recording, not %d", len(paths))
+		return flags.Usage("type: bagconv defs changes IN --types-to DEFS", "defs changes takes one recording, not %d",
+			len(paths))
 	case e.set.job.Target == nil:
 		return flags.Usage("add --types-to DEFS", "defs changes needs definitions to compare with")
 	}

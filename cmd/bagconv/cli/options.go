@@ -99,8 +99,10 @@ func (e *env) setOptions(job *convert.Job) error {
 			}
 		}
 	}
-	if e.command.IsSet("apollo-layout") && sink.Holds.Native != "protobuf" && e.set.job.Encoding != "protobuf" && !e.set.quiet {
-		e.writeLines("note", []string{"--apollo-layout: without effect, because a " + sink.Name + " gets no descriptors of Apollo without --encoding protobuf"})
+	if e.command.IsSet("apollo-layout") && sink.Holds.Native != "protobuf" && e.set.job.Encoding != "protobuf" &&
+		!e.set.quiet {
+		e.writeLines("note", []string{"--apollo-layout: without effect, because a " + sink.Name +
+			" gets no descriptors of Apollo without --encoding protobuf"})
 	}
 	if w := job.Write; w.SegmentNames != "" && w.SegmentSize == 0 && w.SegmentDuration == 0 {
 		return flags.Usage("add --segment-size or --segment-duration", "--segment-names has no effect without segments")
@@ -163,7 +165,8 @@ func (o *formatOption) brief() string {
 
 // optionArgs stand for the value of an option in the help.
 var optionArgs = map[storage.OptionKind]string{
-	storage.OptionChoice: "VALUE", storage.OptionInteger: "N", storage.OptionSize: "SIZE", storage.OptionDuration: "D", storage.OptionText: "TEXT",
+	storage.OptionChoice: "VALUE", storage.OptionInteger: "N", storage.OptionSize: "SIZE", storage.OptionDuration: "D",
+	storage.OptionText: "TEXT",
 	storage.OptionFile: "FILE",
 }
 

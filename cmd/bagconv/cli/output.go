@@ -61,7 +61,8 @@ func (e *env) sinkFormat(to, out string, option func(name string) string) (*stor
 	}
 	ask := storage.Ask{Path: out, Name: to, Option: option}
 	if f = e.formats.Instead(f, ask); ask.Folder() && !f.Folder {
-		return nil, flags.Usage("remove the separator at the end", "%s is a folder, but a %s is a single file", phrase.Clean(out), f.Name)
+		return nil, flags.Usage("remove the separator at the end", "%s is a folder, but a %s is a single file",
+			phrase.Clean(out), f.Name)
 	}
 	return f, nil
 }
@@ -139,7 +140,8 @@ func explainOutput(job *convert.Job, err error) error {
 	switch {
 	case !errors.As(err, &r):
 		if errors.Is(err, fs.ErrExist) { // it came meanwhile
-			return &failure{path: job.Sink, what: "it exists already", hint: "choose another name, or use --force to replace it", err: fs.ErrExist}
+			return &failure{path: job.Sink, what: "it exists already", hint: "choose another name, or use --force to replace it",
+				err: fs.ErrExist}
 		}
 		return err
 	case errors.Is(r.Err, guard.ErrInput), errors.Is(r.Err, syscall.EISDIR):
@@ -147,7 +149,8 @@ func explainOutput(job *convert.Job, err error) error {
 	case !errors.Is(r.Err, fs.ErrExist):
 		return &failure{path: r.Path, what: phrase.Clean(r.What), hint: phrase.Clean(r.Hint), err: err}
 	case older(job):
-		return &failure{path: r.Path, what: r.What + " and is older than the input", hint: "the last argument is the output: are input and output swapped?", err: err}
+		return &failure{path: r.Path, what: r.What + " and is older than the input",
+			hint: "the last argument is the output: are input and output swapped?", err: err}
 	}
 	return &failure{path: r.Path, what: r.What, hint: r.Hint + ", or use --force to replace it", err: err}
 }

@@ -48,10 +48,12 @@ func (e *env) severalInputs(words []string, out string) error {
 	whole, parts := e.wholeOf(words[0])
 	same := func(w string) bool { name, _ := e.wholeOf(w); return name == whole }
 	if whole != "" && !slices.ContainsFunc(words, func(w string) bool { return !same(w) }) {
-		return flags.Usage(fmt.Sprintf("%s is the whole recording; bagconv merge joins only these parts", phrase.Clean(whole)),
+		return flags.Usage(fmt.Sprintf("%s is the whole recording; bagconv merge joins only these parts",
+			phrase.Clean(whole)),
 			"%d of the %d parts of one recording are on the line", len(words), len(parts))
 	}
-	return flags.Usage("to join them: bagconv merge; to convert each: bagconv batch -O DIR/", "%d inputs (%s) but one output, %s", len(words), phrase.Clean(nearest.Some(words, 3)), phrase.Clean(out))
+	return flags.Usage("to join them: bagconv merge; to convert each: bagconv batch -O DIR/",
+		"%d inputs (%s) but one output, %s", len(words), phrase.Clean(nearest.Some(words, 3)), phrase.Clean(out))
 }
 
 // isMany reports whether words mean several recordings: that is so of a folder with several in it.

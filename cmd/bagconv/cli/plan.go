@@ -52,7 +52,8 @@ func (b *batchRun) listTasks() (list []*tasks.Task, err error) {
 	for i, path := range b.places(nil) {
 		in := b.search.Inputs[i]
 		if inputName(in) != in.Path {
-			return nil, &failure{path: in.Path, what: "its URL has a password or a query, and a plan does not keep a secret", hint: "use bagconv batch, or a store whose credentials come from the environment, such as s3://"}
+			return nil, &failure{path: in.Path, what: "its URL has a password or a query, and a plan does not keep a secret",
+				hint: "use bagconv batch, or a store whose credentials come from the environment, such as s3://"}
 		}
 		t := b.task(in, path)
 		parts := []*tasks.Task{t}

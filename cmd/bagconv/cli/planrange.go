@@ -113,7 +113,8 @@ func (b *batchRun) narrow(job *convert.Job, r *tasks.Range) {
 type halfJoined struct{ path string }
 
 func (e *halfJoined) Error() string {
-	return phrase.Clean(e.path) + ": its parts are being joined, or bagconv collect was killed meanwhile; run bagconv collect again"
+	return phrase.Clean(e.path) +
+		": its parts are being joined, or bagconv collect was killed meanwhile; run bagconv collect again"
 }
 
 // Transient is for tasks.Transient.

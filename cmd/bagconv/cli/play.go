@@ -33,15 +33,25 @@ func (e *env) playFlags() []flags.Flag {
 		}
 	}
 	return flags.AllIn(playGroup, "play",
-		flags.Flag{Name: "address", Old: []string{"to"}, Arg: "ADDRESS", LineOnly: true, Set: flags.Put(&l.address), Help: "where to play, if it is not the last argument"},
-		flags.Flag{Name: "rate", Short: "r", Arg: "X", Kind: flags.Decimal, Default: "1", Set: number(&l.rate, 0), Help: "play X times as fast (default 1)"},
-		flags.Flag{Name: "loop", Short: "l", Kind: flags.OnOff, Set: flags.Put(&l.loop), Help: "begin again at the end, until it is interrupted"},
-		flags.Flag{Name: "paused", Kind: flags.OnOff, Set: flags.Put(&l.paused), Help: "begin paused; the space key starts it"},
-		flags.Flag{Name: "clock", Arg: "HZ", Kind: flags.Decimal, NoValue: "100", Set: number(&l.clock, 0), Help: "publish the time of the recording as /clock, HZ times a second (without HZ 100 times); /clock of the recording is left out"},
-		flags.Flag{Name: "wait-for-subscribers", Kind: flags.OnOff, Set: flags.Put(&l.wait), Brief: "wait until every topic of ROS 1 has a subscriber", Help: "wait with the first message until every topic of ROS 1 has a subscriber"},
-		flags.Flag{Name: "delay", Arg: "D", Default: "200ms", Set: flags.Parsed(&l.delay, selection.ParseDuration), Help: "wait with the first message, for subscribers to connect (default 200ms)"},
+		flags.Flag{Name: "address", Old: []string{"to"}, Arg: "ADDRESS", LineOnly: true, Set: flags.Put(&l.address),
+			Help: "where to play, if it is not the last argument"},
+		flags.Flag{Name: "rate", Short: "r", Arg: "X", Kind: flags.Decimal, Default: "1", Set: number(&l.rate, 0),
+			Help: "play X times as fast (default 1)"},
+		flags.Flag{Name: "loop", Short: "l", Kind: flags.OnOff, Set: flags.Put(&l.loop),
+			Help: "begin again at the end, until it is interrupted"},
+		flags.Flag{Name: "paused", Kind: flags.OnOff, Set: flags.Put(&l.paused),
+			Help: "begin paused; the space key starts it"},
+		flags.Flag{Name: "clock", Arg: "HZ", Kind: flags.Decimal, NoValue: "100", Set: number(&l.clock, 0),
+			Help: "publish the time of the recording as /clock, HZ times a second (without HZ 100 times); /clock of the " +
+				"recording is left out"},
+		flags.Flag{Name: "wait-for-subscribers", Kind: flags.OnOff, Set: flags.Put(&l.wait),
+			Brief: "wait until every topic of ROS 1 has a subscriber",
+			Help:  "wait with the first message until every topic of ROS 1 has a subscriber"},
+		flags.Flag{Name: "delay", Arg: "D", Default: "200ms", Set: flags.Parsed(&l.delay, selection.ParseDuration),
+			Help: "wait with the first message, for subscribers to connect (default 200ms)"},
 		flags.Flag{Name: "publishers", Kind: flags.OnOff, Set: flags.Put(&l.publishers),
-			Help: "in ROS 1, a node for each publisher of the recording, which keeps the last messages of several latched publishers of a topic apart; else one node publishes all"},
+			Help: "in ROS 1, a node for each publisher of the recording, which keeps the last messages of several latched " +
+				"publishers of a topic apart; else one node publishes all"},
 	)
 }
 
@@ -57,7 +67,8 @@ func (e *env) play(ctx context.Context) (err error) {
 	address, paths := l.address, e.joinParts(words)
 	switch {
 	case len(paths) != 1:
-		return flags.Usage("type for example: bagconv play drive"+e.fileEnding(0)+" ros1://localhost:11311", "play takes one recording and an address, not %d recordings", len(paths))
+		return flags.Usage("type for example: bagconv play drive"+e.fileEnding(0)+" ros1://localhost:11311",
+			"play takes one recording and an address, not %d recordings", len(paths))
 	case address == "":
 		return flags.Usage(playHint, "play needs an address")
 	case !isLive(address):
@@ -134,11 +145,13 @@ func (l *liveSettings) checkAddress(path string) error {
 		if host == "" {
 			host = "127.0.0.1"
 		}
-		return flags.Usage("viewers connect to bagconv serve "+phrase.Clean(path)+" --listen "+net.JoinHostPort(host, port), "%s: play listens on no address", phrase.Clean(l.address))
+		return flags.Usage("viewers connect to bagconv serve "+phrase.Clean(path)+" --listen "+net.JoinHostPort(host, port),
+			"%s: play listens on no address", phrase.Clean(l.address))
 	}
 	for name, set := range map[string]bool{"publishers": l.publishers, "wait-for-subscribers": l.wait} {
 		if set {
-			return flags.Usage("leave it out", "--%s does not fit %s: its protocol knows topics alone", name, phrase.Clean(l.address))
+			return flags.Usage("leave it out", "--%s does not fit %s: its protocol knows topics alone", name,
+				phrase.Clean(l.address))
 		}
 	}
 	return nil
@@ -148,11 +161,14 @@ func (l *liveSettings) checkAddress(path string) error {
 func (e *env) newPlayer(ctx context.Context, clock *live.Clock) (player, error) {
 	l := &e.set.live
 	if strings.HasPrefix(l.address, "ros1://") {
-		return ros1.NewPlayer(ctx, l.address, ros1.PlayOptions{Clock: clock, ClockHz: l.clock, Publishers: l.publishers, Wait: l.wait, Delay: time.Duration(l.delay)})
+		return ros1.NewPlayer(ctx, l.address, ros1.PlayOptions{Clock: clock, ClockHz: l.clock, Publishers: l.publishers,
+			Wait: l.wait, Delay: time.Duration(l.delay)})
 	}
-	p, err := foxglove.NewPublisher(ctx, l.address, foxglove.PublishOptions{Clock: clock, ClockHz: l.clock, Delay: time.Duration(l.delay)})
+	p, err := foxglove.NewPublisher(ctx, l.address, foxglove.PublishOptions{Clock: clock, ClockHz: l.clock,
+		Delay: time.Duration(l.delay)})
 	if err != nil && !errors.Is(err, storage.ErrUnsupported) {
-		err = &failure{path: l.address, what: strings.TrimPrefix(err.Error(), l.address+": "), hint: "viewers connect to bagconv serve IN", err: err}
+		err = &failure{path: l.address, what: strings.TrimPrefix(err.Error(), l.address+": "),
+			hint: "viewers connect to bagconv serve IN", err: err}
 	}
 	return p, err
 }
@@ -171,7 +187,9 @@ func (e *env) noteEarly(l *live.Played, heard bool) {
 	case !heard:
 		e.writeLines("note", []string{"no topic had a subscriber: nobody got the " + phrase.Count(messages, "message")})
 	default:
-		e.writeLines("note", []string{fmt.Sprintf("%s of %s were sent before their topic had a subscriber; --wait-for-subscribers waits", phrase.Count(messages, "message"), phrase.Count(int64(topics), "topic"))})
+		e.writeLines("note",
+			[]string{fmt.Sprintf("%s of %s were sent before their topic had a subscriber; --wait-for-subscribers waits",
+				phrase.Count(messages, "message"), phrase.Count(int64(topics), "topic"))})
 	}
 }
 
@@ -191,9 +209,11 @@ func (e *env) endPlay(player player, clock *live.Clock, result *resultJSON, stat
 	e.writeLines("lost", l.LostConnections)
 	e.writeLines("warning", l.Problems)
 	if !e.set.quiet {
-		fmt.Fprintf(e.Err, "99%% of the messages were sent within %s of their time, all within %s\n", durationText(int64(l.P99)), durationText(int64(l.Most)))
+		fmt.Fprintf(e.Err, "99%% of the messages were sent within %s of their time, all within %s\n",
+			durationText(int64(l.P99)), durationText(int64(l.Most)))
 	}
-	ended := outcome{lossy: status == exitLossy || len(l.LostConnections) > 0, interrupted: status == exitInterrupted, failed: status == exitFailed || err != nil}
+	ended := outcome{lossy: status == exitLossy || len(l.LostConnections) > 0, interrupted: status == exitInterrupted,
+		failed: status == exitFailed || err != nil}
 	if result.Status, result.ExitStatus = ended.word(), ended.status(); err != nil && result.Error == "" {
 		result.Error = explain(err)
 		e.sayError(result.Error)
@@ -204,7 +224,8 @@ func (e *env) endPlay(player player, clock *live.Clock, result *resultJSON, stat
 // playCommand is the command play.
 func (e *env) playCommand() flags.Command {
 	return flags.Command{
-		Name: "play", Part: livePart, Call: "play IN ADDRESS", Summary: "play a recording to ROS 1, or to ROS 2 through a bridge",
+		Name: "play", Part: livePart, Call: "play IN ADDRESS",
+		Summary: "play a recording to ROS 1, or to ROS 2 through a bridge",
 		About: `Publishes the messages of a recording of any format, at the times at which they
 were recorded. ADDRESS is ros1://HOST:11311, that of a ROS 1 master, or
 ws://HOST:8765, that of a server of the Foxglove WebSocket protocol which takes
@@ -229,9 +250,10 @@ Set ROS_IP or ROS_HOSTNAME if other machines reach this one by another address.`
 			"bagconv play drive{file} ws://robot:8765 --clock --loop",
 		},
 		Exits: flags.Exits{
-			0:   "all is published, and every subscriber, or the server, has everything",
-			1:   "failed",
-			3:   "published, but a connection ended early or the server reports an error, IN is damaged, or something could not be converted",
+			0: "all is published, and every subscriber, or the server, has everything",
+			1: "failed",
+			3: "published, but a connection ended early or the server reports an error, IN is damaged, or something could " +
+				"not be converted",
 			130: "interrupted",
 		},
 		Operands: []flags.Flag{{Kind: flags.File}, {}},

@@ -124,7 +124,8 @@ func TestPlayFlags(t *testing.T) {
 		t.Run(c.flags, func(t *testing.T) {
 			t.Parallel()
 			flags, m, converted := strings.Fields(c.flags), newMaster(t), filepath.Join(t.TempDir(), "out.bag")
-			if status := cli.Run(t.Context(), append([]string{"bagconv", path, converted, "--no-sync"}, flags...), cli.Stdio{Out: io.Discard, Err: io.Discard}, all.Registry()); status != 0 {
+			if status := cli.Run(t.Context(), append([]string{"bagconv", path, converted, "--no-sync"}, flags...),
+				cli.Stdio{Out: io.Discard, Err: io.Discard}, all.Registry()); status != 0 {
 				t.Fatal(status)
 			}
 			want := dataByTopic(t, converted)[c.topic]
@@ -142,7 +143,8 @@ func TestPlayFlags(t *testing.T) {
 // TestPlayRate: messages are not sent before they are due.
 func TestPlayRate(t *testing.T) {
 	path, _ := playedBag(t)
-	if r := play(t, newMaster(t), path, "--rate", "2").end(); r.Elapsed < 490e6 { // the last one of a second is due after 997 ms
+	// the last one of a second is due after 997 ms
+	if r := play(t, newMaster(t), path, "--rate", "2").end(); r.Elapsed < 490e6 {
 		t.Errorf("a second was played twice as fast in %v", time.Duration(r.Elapsed))
 	}
 }
@@ -166,7 +168,8 @@ func TestPlayLoop(t *testing.T) {
 	if want := slices.Concat(many, many, many[:1]); !slices.Equal(got, want) {
 		t.Errorf("%d messages: %s", len(got), firstDifference(got, want))
 	}
-	if r := p.end(); r.Exit != 130 || r.Status != "interrupted" || r.Live.Passes < 3 || r.Live.Topics[0].Messages < len(got) || len(r.Live.Lost) > 0 {
+	if r := p.end(); r.Exit != 130 || r.Status != "interrupted" || r.Live.Passes < 3 ||
+		r.Live.Topics[0].Messages < len(got) || len(r.Live.Lost) > 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -180,7 +183,8 @@ func TestPlayLost(t *testing.T) {
 	l.Take(10, patience)
 	_ = l.Conn.Close()
 	r := p.end()
-	if r.Exit != 3 || r.Status != "lossy" || len(r.Live.Lost) != 1 || !strings.Contains(r.Live.Lost[0], "topic /many, subscriber /subscriber") {
+	if r.Exit != 3 || r.Status != "lossy" || len(r.Live.Lost) != 1 || !strings.Contains(r.Live.Lost[0],
+		"topic /many, subscriber /subscriber") {
 		t.Errorf("%+v", r)
 	}
 	if !strings.Contains(p.err.String(), "lost: topic /many, subscriber /subscriber") {

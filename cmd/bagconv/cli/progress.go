@@ -166,7 +166,8 @@ func (p *jsonProgress) update(now convert.Progress) {
 		return
 	}
 	p.next = now.Elapsed + time.Second
-	event := progressEvent{Bytes: now.Bytes, Total: now.Total, Messages: now.Messages, MBPerS: round1(rate(now.Bytes, now.Elapsed)), Elapsed: round1(now.Elapsed.Seconds()), IO: p.meter.Counts()}
+	event := progressEvent{Bytes: now.Bytes, Total: now.Total, Messages: now.Messages,
+		MBPerS: round1(rate(now.Bytes, now.Elapsed)), Elapsed: round1(now.Elapsed.Seconds()), IO: p.meter.Counts()}
 	if left, ok := timeLeft(now); ok {
 		s := round1(left.Seconds())
 		event.ETA = &s
@@ -182,7 +183,8 @@ func writeEvent(w io.Writer, name string, event any) {
 	if err != nil {
 		panic("internal error: " + err.Error())
 	}
-	_, _ = fmt.Fprintf(w, "{\"event\":%q,%s\n", name, iox.ShowAll(string(line[1:]))) // a lost progress line is no reason to stop
+	// a lost progress line is no reason to stop
+	_, _ = fmt.Fprintf(w, "{\"event\":%q,%s\n", name, iox.ShowAll(string(line[1:])))
 }
 
 func round1(f float64) float64 { return math.Round(f*10) / 10 }

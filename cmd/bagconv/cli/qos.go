@@ -16,8 +16,11 @@ import (
 // aboutFlags change what an output has about its topics and about itself.
 func (s *settings) aboutFlags() []flags.Flag {
 	return flags.AllIn(outputGroup, makes+" export batch plan import",
-		flags.Flag{Name: "qos", Arg: "TOPIC:POLICIES|FILE", Kind: flags.Topic, Suffix: ":", Several: true, Set: flags.ParsedEach(&s.job.Edit.QoS, s.parseQoS),
-			Help: "change QoS of topics of IN: reliable, best_effort, transient_local, depth=10, deadline=100ms and others, with commas between; or a YAML file with a profile, or with overrides for the ROS 2 recorder; repeat the flag for more topics"},
+		flags.Flag{Name: "qos", Arg: "TOPIC:POLICIES|FILE", Kind: flags.Topic, Suffix: ":", Several: true,
+			Set: flags.ParsedEach(&s.job.Edit.QoS, s.parseQoS),
+			Help: "change QoS of topics of IN: reliable, best_effort, transient_local, depth=10, deadline=100ms and others, " +
+				"with commas between; or a YAML file with a profile, or with overrides for the ROS 2 recorder; repeat the flag " +
+				"for more topics"},
 		flags.Flag{Name: "custom-data", Arg: "KEY=VALUE", Several: true, Set: flags.ParsedEach(&s.custom, parseCustom),
 			Help: "add a value to the metadata of OUT, as the ROS 2 recorder does; repeat the flag for more values"},
 	)
@@ -51,7 +54,8 @@ func (s *settings) parseQoS(text string) (p selection.Profile, err error) {
 		}
 		s.named = append(s.named, file)
 		if settings, err = fileQoS(file, topic); err != nil {
-			return p, flags.Usage("write the keys of a profile, such as reliability: reliable, or names of topics with such keys below them", "--qos: %s: %v", value, err)
+			return p, flags.Usage("write the keys of a profile, such as reliability: reliable, or names of topics with such "+
+				"keys below them", "--qos: %s: %v", value, err)
 		}
 	}
 	if p, err = selection.NewProfile(topic, settings); err != nil {
@@ -91,7 +95,8 @@ func parseCustom(text string) ([2]string, error) {
 	key, value, ok := strings.Cut(text, "=")
 	switch {
 	case !ok || key == "":
-		return [2]string{}, flags.Usage("type for example --custom-data robot=r2", "--custom-data: %q does not have the form KEY=VALUE", text)
+		return [2]string{}, flags.Usage("type for example --custom-data robot=r2",
+			"--custom-data: %q does not have the form KEY=VALUE", text)
 	case key == storage.MetaDistro:
 		return [2]string{}, flags.Usage("--distro chooses the distribution", "--custom-data: the key %s is reserved", key)
 	}

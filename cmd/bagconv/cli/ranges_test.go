@@ -51,7 +51,8 @@ func TestRanges(t *testing.T) {
 				run(0, "plan", "-q", "-o", plan, "-O", at(name, "one"), "--to", to, "--no-sync", "--verify", level, at(source))
 				run(0, "work", "-q", "--task", plan)
 				run(0, "collect", "-q", plan)
-				run(0, "plan", "-q", "-o", plan, "-O", at(name, "many"), "--to", to, "--no-sync", "--verify", level, at(source), "--range-size", "700k")
+				run(0, "plan", "-q", "-o", plan, "-O", at(name, "many"), "--to", to, "--no-sync", "--verify", level, at(source),
+					"--range-size", "700k")
 				text, _ := os.ReadFile(plan)
 				parts := bytes.Count(text, []byte("\n"))
 				if parts < 2 {
@@ -86,7 +87,8 @@ func TestRanges(t *testing.T) {
 					t.Errorf("the manifest: %s", manifest)
 				}
 				if level == "content" {
-					sameContent(t, at(name, "one", "manifest.jsonl"), at(name, "many", "manifest.jsonl"), run(0, "verify", "--json", one, many))
+					sameContent(t, at(name, "one", "manifest.jsonl"), at(name, "many", "manifest.jsonl"),
+						run(0, "verify", "--json", one, many))
 				}
 				if left, _ := filepath.Glob(at(name, "many", "*.parts")); len(left) > 0 {
 					t.Errorf("left over: %v", left)

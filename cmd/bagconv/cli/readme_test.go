@@ -21,7 +21,8 @@ var speed = regexp.MustCompile(`in [0-9.]+ m?s \([^)]*/s\)`)
 
 // TestREADME: the consoles of the README and of other documents show what the commands print.
 func TestREADME(t *testing.T) {
-	for name, least := range map[string]int{"README.md": 3, "docs/definitions.md": 3, "docs/migration.md": 5, "docs/export.md": 2, "docs/lerobot.md": 1} {
+	for name, least := range map[string]int{"README.md": 3, "docs/definitions.md": 3, "docs/migration.md": 5,
+		"docs/export.md": 2, "docs/lerobot.md": 1} {
 		t.Run(name, func(t *testing.T) { testConsoles(t, name, least) })
 	}
 }
@@ -87,7 +88,8 @@ func TestCommandsInDocs(t *testing.T) {
 		lines = append(lines, commandLine.FindAllString(readText(t, name), -1)...)
 	}
 	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"contract.yaml": "contract: 1\n", "map.yaml": "fps: 30\ntask: pick\nstate: /s:position\n"} {
+	for name, text := range map[string]string{"contract.yaml": "contract: 1\n",
+		"map.yaml": "fps: 30\ntask: pick\nstate: /s:position\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}

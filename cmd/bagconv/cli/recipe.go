@@ -31,7 +31,8 @@ func partOf(f *flags.Flag) part {
 	switch {
 	case slices.Contains([]string{"from", "no-sync", "strict", "force", "verify"}, f.Name):
 		return inRun
-	case slices.Contains([]*flags.Group{selectGroup, editGroup, outputGroup, tableGroup, exportGroup, messageGroup, apolloGroup, extraGroup}, f.Group):
+	case slices.Contains([]*flags.Group{selectGroup, editGroup, outputGroup, tableGroup, exportGroup, messageGroup,
+		apolloGroup, extraGroup}, f.Group):
 		return inSettings
 	}
 	return inNothing
@@ -39,7 +40,8 @@ func partOf(f *flags.Flag) part {
 
 // recipe returns the recipe of the line, as far as it concerns an output of a format.
 func (e *env) recipe(sink *storage.Format) *recipe.Recipe {
-	r := &recipe.Recipe{Format: sink.Name, Settings: []recipe.Setting{}, Content: e.fileContents(), Run: []recipe.Setting{}}
+	r := &recipe.Recipe{Format: sink.Name, Settings: []recipe.Setting{}, Content: e.fileContents(),
+		Run: []recipe.Setting{}}
 	for _, f := range e.command.Flags {
 		for _, text := range f.Texts {
 			s := recipeSetting(f, e.fs, text)

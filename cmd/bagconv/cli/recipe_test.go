@@ -16,11 +16,16 @@ import (
 
 // examples are values of flags whose kind does not tell one.
 var examples = map[string][]string{
-	"topic": {"/imu", "re:/a.*"}, "exclude-topic": {"/x"}, "type": {"sensor_msgs/*"}, "exclude-type": {"a/B"}, "start": {"1.5"}, "end": {"-2s"}, "duration": {"1m"},
-	"remap": {"/a:=/b", "/c:=/d"}, "prefix": {"/robot"}, "throttle": {"/imu=2"}, "every": {"/gps=3"}, "offset": {"-1h"}, "latch": {"none"},
-	"chunk-size": {"4M"}, "segment-size": {"2G"}, "segment-duration": {"60s"}, "encrypt": {"key:@FILES/key"}, "qos": {"/a:reliable,depth=3", "/b:FILES/qos.yaml"}, "custom-data": {"a=b"},
-	"attach": {"FILES/note.txt"}, "extras": {"FILES/extras"}, "defs": {"FILES/odd/msg/Odd.msg"}, "rules": {"FILES/rules.yaml"}, "map": {"FILES/map.yaml"},
-	"columns": {"header.stamp,x"}, "explode": {"transforms"}, "chain": {"map:odom"}, "resample": {"10Hz"}, "join": {"/imu"}, "max-gap": {"1s"},
+	"topic": {"/imu", "re:/a.*"}, "exclude-topic": {"/x"}, "type": {"sensor_msgs/*"}, "exclude-type": {"a/B"},
+	"start": {"1.5"}, "end": {"-2s"}, "duration": {"1m"},
+	"remap": {"/a:=/b", "/c:=/d"}, "prefix": {"/robot"}, "throttle": {"/imu=2"}, "every": {"/gps=3"}, "offset": {"-1h"},
+	"latch":      {"none"},
+	"chunk-size": {"4M"}, "segment-size": {"2G"}, "segment-duration": {"60s"}, "encrypt": {"key:@FILES/key"},
+	"qos": {"/a:reliable,depth=3", "/b:FILES/qos.yaml"}, "custom-data": {"a=b"},
+	"attach": {"FILES/note.txt"}, "extras": {"FILES/extras"}, "defs": {"FILES/odd/msg/Odd.msg"},
+	"rules": {"FILES/rules.yaml"}, "map": {"FILES/map.yaml"},
+	"columns": {"header.stamp,x"}, "explode": {"transforms"}, "chain": {"map:odom"}, "resample": {"10Hz"},
+	"join": {"/imu"}, "max-gap": {"1s"},
 }
 
 // exampleOf returns values of a flag, with files in a folder.
@@ -49,7 +54,9 @@ func exampleOf(f *flags.Flag, dir string) (texts []string) {
 // changes the hash if it changes the output. Where the files lie does not.
 func TestRecipe(t *testing.T) {
 	fill := func(dir string) {
-		for name, text := range map[string]string{"key": "00112233445566778899aabbccddeeff", "qos.yaml": "reliability: reliable\n", "note.txt": "a note", "odd/msg/Odd.msg": "int32 x\n", "rules.yaml": "types: {}\n", "map.yaml": "fps: 1"} {
+		for name, text := range map[string]string{"key": "00112233445566778899aabbccddeeff",
+			"qos.yaml": "reliability: reliable\n", "note.txt": "a note", "odd/msg/Odd.msg": "int32 x\n",
+			"rules.yaml": "types: {}\n", "map.yaml": "fps: 1"} {
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
 				t.Fatal(err)
 			}

@@ -24,22 +24,32 @@ import (
 func (e *env) recordFlags() []flags.Flag {
 	s, l := &e.set, &e.set.live
 	return flags.AllIn(recordGroup, "record",
-		flags.Flag{Name: "all", Short: "a", Kind: flags.OnOff, Set: flags.Put(&l.all), Help: "record all topics, except those of --exclude-topic"},
-		flags.Flag{Name: "topic", Short: "t", Arg: "P", Several: true, Set: flags.ParsedEach(&s.job.Select.Topics, selection.ParsePattern),
-			Help: "record these topics, like TOPIC. P is a name, a glob (* matches any characters, / too), or re: and a regular expression for the whole name; repeat the flag for more topics"},
-		flags.Flag{Name: "exclude-topic", Short: "x", Arg: "P", Several: true, Set: flags.ParsedEach(&s.job.Select.ExcludeTopics, selection.ParsePattern),
+		flags.Flag{Name: "all", Short: "a", Kind: flags.OnOff, Set: flags.Put(&l.all),
+			Help: "record all topics, except those of --exclude-topic"},
+		flags.Flag{Name: "topic", Short: "t", Arg: "P", Several: true, Set: flags.ParsedEach(&s.job.Select.Topics,
+			selection.ParsePattern),
+			Help: "record these topics, like TOPIC. P is a name, a glob (* matches any characters, / too), or re: and a " +
+				"regular expression for the whole name; repeat the flag for more topics"},
+		flags.Flag{Name: "exclude-topic", Short: "x", Arg: "P", Several: true,
+			Set:  flags.ParsedEach(&s.job.Select.ExcludeTopics, selection.ParsePattern),
 			Help: "leave out these topics"},
-		flags.Flag{Name: "duration", Short: "u", Arg: "D", Set: flags.Parsed(&s.job.Select.Duration, selection.ParseDuration), Help: "stop after this time: 30s, 10m"},
-		flags.Flag{Name: "limit", Arg: "N", Kind: flags.Number, Set: s.numberFlag("limit", 1, &s.cat.limit), Help: "stop after N messages"},
+		flags.Flag{Name: "duration", Short: "u", Arg: "D", Set: flags.Parsed(&s.job.Select.Duration, selection.ParseDuration),
+			Help: "stop after this time: 30s, 10m"},
+		flags.Flag{Name: "limit", Arg: "N", Kind: flags.Number, Set: s.numberFlag("limit", 1, &s.cat.limit),
+			Help: "stop after N messages"},
 		flags.Flag{Name: "buffer", Arg: "SIZE", Default: "256M", Set: flags.Parsed(&l.buffer, storage.ParseSize),
-			Help: "memory for messages that wait to be written (default 256M); messages that come when it is full are lost, and counted"},
+			Help: "memory for messages that wait to be written (default 256M); messages that come when it is full are lost, " +
+				"and counted"},
 		flags.Flag{Name: "chunk-duration", Arg: "D", Default: "1s", Set: flags.Parsed(&l.journal, selection.ParseDuration),
 			Help: "write what has come into the file after this time, at the latest (default 1s)"},
-		flags.Flag{Name: "max-message", Arg: "SIZE", Default: "128M", Set: flags.Parsed(&l.message, storage.ParseSize), Help: "disconnect a publisher that sends a larger message (default 128M)"},
+		flags.Flag{Name: "max-message", Arg: "SIZE", Default: "128M", Set: flags.Parsed(&l.message, storage.ParseSize),
+			Help: "disconnect a publisher that sends a larger message (default 128M)"},
 		flags.Flag{Name: "snapshot", Kind: flags.OnOff, Set: flags.Put(&l.snapshot),
-			Help: "keep the last messages in --buffer, and write them when the signal USR1 comes; several times if it comes again"},
+			Help: "keep the last messages in --buffer, and write them when the signal USR1 comes; several times if it comes " +
+				"again"},
 		flags.Flag{Name: "wall-time", Kind: flags.OnOff, Set: flags.Put(&l.wallTime),
-			Help: "times are those of this machine; without the flag they are those of /clock if /use_sim_time is set, and over a WebSocket those of the server"},
+			Help: "times are those of this machine; without the flag they are those of /clock if /use_sim_time is set, and " +
+				"over a WebSocket those of the server"},
 	)
 }
 
@@ -48,9 +58,11 @@ func (e *env) record(ctx context.Context) error {
 	words, out := e.words, e.set.output
 	switch {
 	case len(words) == 0 || !strings.Contains(words[0], "://"):
-		return flags.Usage("type for example: bagconv record ros1://localhost:11311 -a -o drive"+e.fileEnding(0), "record takes the address of a running system")
+		return flags.Usage("type for example: bagconv record ros1://localhost:11311 -a -o drive"+e.fileEnding(0),
+			"record takes the address of a running system")
 	case !slices.Contains(liveSchemes, words[0][:strings.Index(words[0], "://")]):
-		return flags.Usage("use ros1://HOST:11311, the address of a ROS 1 master, or ws://HOST:8765, that of foxglove_bridge", "%s: this system cannot be recorded", phrase.Clean(words[0]))
+		return flags.Usage("use ros1://HOST:11311, the address of a ROS 1 master, or ws://HOST:8765, that of foxglove_bridge",
+			"%s: this system cannot be recorded", phrase.Clean(words[0]))
 	case out == "":
 		return flags.Usage("add -o drive"+e.fileEnding(0), "no output given")
 	}
@@ -128,13 +140,15 @@ func openLive(ctx context.Context, address string, o ros1.RecordOptions) (liveRe
 	if strings.HasPrefix(address, "ros1:") {
 		return ros1.Record(ctx, address, o)
 	}
-	return foxglove.Record(ctx, address, foxglove.RecordOptions{Options: o.Options, Takes: o.Takes, WallTime: o.WallTime, MaxMessage: o.MaxMessage})
+	return foxglove.Record(ctx, address, foxglove.RecordOptions{Options: o.Options, Takes: o.Takes, WallTime: o.WallTime,
+		MaxMessage: o.MaxMessage})
 }
 
 // recordOptions are what to record: topics of the flags, and words of the line.
 func (e *env) recordOptions(words []string) (o ros1.RecordOptions, err error) {
 	sel, l := &e.set.job.Select, &e.set.live
-	o.Options = live.Options{Buffer: l.buffer, Round: time.Duration(l.journal), Duration: time.Duration(sel.Duration), Limit: e.set.cat.limit, Snapshot: l.snapshot}
+	o.Options = live.Options{Buffer: l.buffer, Round: time.Duration(l.journal), Duration: time.Duration(sel.Duration),
+		Limit: e.set.cat.limit, Snapshot: l.snapshot}
 	o.MaxMessage, o.WallTime = l.message, l.wallTime
 	topics, exclude, all := sel.Topics, sel.ExcludeTopics, l.all
 	for _, w := range words {

@@ -66,7 +66,8 @@ func TestStopManyTopics(t *testing.T) {
 			stopped := make(chan time.Time, 1)
 			time.AfterFunc(3*time.Second, func() { stopped <- time.Now(); stop() })
 			var said bytes.Buffer
-			status := cli.Run(ctx, []string{"bagconv", "record", strings.Replace(master.URL, "http:", "ros1:", 1), "-a", "--wall-time", "-o", out}, cli.Stdio{Out: &said, Err: &said}, all.Registry())
+			status := cli.Run(ctx, []string{"bagconv", "record", strings.Replace(master.URL, "http:", "ros1:", 1), "-a",
+				"--wall-time", "-o", out}, cli.Stdio{Out: &said, Err: &said}, all.Registry())
 			if took := time.Since(<-stopped); took > 10*time.Second || asked.Load() >= topics || asked.Load() < 20 {
 				t.Errorf("it ended %v after it was stopped, with %d subscriptions: %s", took, asked.Load(), &said)
 			}

@@ -50,7 +50,8 @@ func TestSnapshot(t *testing.T) {
 			t.Fatalf("status %d, %v: %s", status, err, &stderr)
 		}
 		want := int64(10 * min(signals, 1))
-		if r.Sink.Messages != want || len(r.Live.Topics) != 1 || r.Live.Topics[0].Messages != want || strings.Contains(stderr.String(), "snapshot: 10 messages") != (want > 0) {
+		if r.Sink.Messages != want || len(r.Live.Topics) != 1 || r.Live.Topics[0].Messages != want ||
+			strings.Contains(stderr.String(), "snapshot: 10 messages") != (want > 0) {
 			t.Errorf("%d signals: %d messages, %+v: %s", signals, r.Sink.Messages, r.Live, &stderr)
 		}
 		if !strings.Contains(stderr.String(), "kill -USR1 ") {

@@ -24,7 +24,8 @@ type reindexJSON struct {
 // reindexFlags returns the flags of reindex alone.
 func (s *settings) reindexFlags() []flags.Flag {
 	return flags.AllIn(readGroup, "reindex",
-		flags.Flag{Name: "dry-run", Kind: flags.OnOff, Set: flags.Put(&s.batch.dryRun), Help: "print what would be written; write nothing"},
+		flags.Flag{Name: "dry-run", Kind: flags.OnOff, Set: flags.Put(&s.batch.dryRun),
+			Help: "print what would be written; write nothing"},
 		flags.Flag{Name: "no-sync", Kind: flags.OnOff, Set: flags.Put(&s.job.Write.NoSync), Help: "do not wait for the disk"},
 		s.jsonFlag(),
 		flags.Flag{Name: "quiet", Short: "q", Kind: flags.OnOff, Set: flags.Put(&s.quiet), Help: "print errors only"},
@@ -38,7 +39,8 @@ func (e *env) reindex(ctx context.Context) error {
 	}
 	failed := 0
 	for _, path := range e.words {
-		out := &reindexJSON{SchemaVersion: schemaVersion, Path: path, DryRun: e.set.batch.dryRun, Changes: []storage.IndexChange{}}
+		out := &reindexJSON{SchemaVersion: schemaVersion, Path: path, DryRun: e.set.batch.dryRun,
+			Changes: []storage.IndexChange{}}
 		err := e.reindexOne(ctx, path, out)
 		if errors.Is(err, context.Canceled) {
 			return &failure{path: path, what: "interrupted, the recording is as it was", err: context.Canceled}
@@ -69,9 +71,11 @@ func (e *env) reindexOne(ctx context.Context, path string, out *reindexJSON) err
 		return err
 	}
 	if out.Format = f.Name; f.Reindex == nil {
-		return &failure{path: path, what: fmt.Sprintf("bagconv writes no index of a %s in place", f.Name), hint: "bagconv recover IN OUT writes a copy with an index"}
+		return &failure{path: path, what: fmt.Sprintf("bagconv writes no index of a %s in place", f.Name),
+			hint: "bagconv recover IN OUT writes a copy with an index"}
 	}
-	list, err := f.Reindex(ctx, path, storage.ReindexOptions{FS: e.fs, DryRun: e.set.batch.dryRun, NoSync: e.set.job.Write.NoSync})
+	list, err := f.Reindex(ctx, path, storage.ReindexOptions{FS: e.fs, DryRun: e.set.batch.dryRun,
+		NoSync: e.set.job.Write.NoSync})
 	out.Changes = append(out.Changes, list...)
 	return err
 }
@@ -102,7 +106,8 @@ func (e *env) writeReindexed(ctx context.Context, out *reindexJSON) error {
 		}
 		what := ""
 		if len(damage) > 0 {
-			what = "; the recording is damaged elsewhere, which an index does not mend: bagconv recover IN OUT saves what can be read"
+			what = "; the recording is damaged elsewhere, which an index does not mend: bagconv recover IN OUT saves what can " +
+				"be read"
 			e.writeLines("damaged", warningLines(out.Path, damage))
 		}
 		_, err = fmt.Fprintf(e.Out, "%s: the index is right; nothing is changed%s\n", phrase.Clean(out.Path), what)
@@ -113,7 +118,8 @@ func (e *env) writeReindexed(ctx context.Context, out *reindexJSON) error {
 		verb = "would write"
 	}
 	for _, x := range out.Changes {
-		if _, err := fmt.Fprintf(e.Out, "%s: %s %s (%s at byte %d; %s overwritten)\n", phrase.Clean(x.Path), verb, phrase.Clean(x.What), phrase.Count(x.Written, "byte"), x.Offset, phrase.Count(x.Overwritten, "byte")); err != nil {
+		if _, err := fmt.Fprintf(e.Out, "%s: %s %s (%s at byte %d; %s overwritten)\n", phrase.Clean(x.Path), verb,
+			phrase.Clean(x.What), phrase.Count(x.Written, "byte"), x.Offset, phrase.Count(x.Overwritten, "byte")); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,8 @@ func TestReindexDamaged(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	status := cli.Run(t.Context(), []string{"bagconv", "reindex", path}, cli.Stdio{Out: &out, Err: &errs}, all.Registry())
-	if status != 0 || !strings.Contains(out.String(), "the index is right; nothing is changed; the recording is damaged elsewhere") ||
+	if status != 0 || !strings.Contains(out.String(),
+		"the index is right; nothing is changed; the recording is damaged elsewhere") ||
 		!strings.Contains(out.String(), "bagconv recover") || !strings.HasPrefix(errs.String(), "damaged: "+path) {
 		t.Errorf("%d: %s%s", status, out.String(), errs.String())
 	}

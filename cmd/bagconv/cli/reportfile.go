@@ -117,7 +117,8 @@ func explainReport(path string, err error) error {
 	if errors.As(err, &r) {
 		return flags.Usage(r.Hint, "--report %s: %s", phrase.Clean(path), phrase.Clean(r.What))
 	}
-	return &failure{path: path, what: "the report cannot be written there", hint: "is its folder there, and may you write in it?", err: err}
+	return &failure{path: path, what: "the report cannot be written there",
+		hint: "is its folder there, and may you write in it?", err: err}
 }
 
 // write replaces the content of the file.

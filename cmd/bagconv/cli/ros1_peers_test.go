@@ -53,7 +53,8 @@ func newROSSystem(t *testing.T) *rosSystem {
 	_ = l.Close()
 	_, port, _ := net.SplitHostPort(address)
 	s := &rosSystem{t: t, address: "ros1://" + address, dir: t.TempDir()}
-	s.env = append(os.Environ(), "PATH=/usr/bin:/bin", "ROS_MASTER_URI=http://"+address, "ROS_IP=127.0.0.1", "PYTHONUNBUFFERED=1", "ROS_HOME="+s.dir, "ROS_LOG_DIR="+s.dir)
+	s.env = append(os.Environ(), "PATH=/usr/bin:/bin", "ROS_MASTER_URI=http://"+address, "ROS_IP=127.0.0.1",
+		"PYTHONUNBUFFERED=1", "ROS_HOME="+s.dir, "ROS_LOG_DIR="+s.dir)
 	t.Setenv("ROS_IP", "127.0.0.1")
 	s.start("/usr/bin/rosmaster", "--core", "-p", port)
 	s.until("the master", func() bool {
@@ -124,7 +125,8 @@ func (s *rosSystem) bagconv(args ...string) (end func(stop bool)) {
 // runs runs a command line to its end, and returns its exit status and what it prints about itself.
 func (s *rosSystem) runs(args ...string) (status int, stderr string) {
 	var text bytes.Buffer
-	status = cli.Run(s.t.Context(), append([]string{"bagconv"}, args...), cli.Stdio{Out: io.Discard, Err: &text}, all.Registry())
+	status = cli.Run(s.t.Context(), append([]string{"bagconv"}, args...), cli.Stdio{Out: io.Discard, Err: &text},
+		all.Registry())
 	return status, text.String()
 }
 
@@ -232,8 +234,10 @@ func TestRecordPeers(t *testing.T) {
 	const text = "std_msgs/String 992ce8a1687cec8c8bd883ec73ca41d1"
 	want := "/both 300 std_msgs/Int32 da5909fbe378aeaf85e547e830cc1bb7 0\n/both 1000 " + text + " 0\n" +
 		"/cpp/large 20 " + text + " 0\n/cpp/latched 1 " + text + " 1\n/cpp/many 300 " + text + " 0\n" +
-		"/empty 500 std_msgs/Empty d41d8cd98f00b204e9800998ecf8427e 0\n/head 500 std_msgs/Header 2176decaecbce78abc3b96ef049fabed 0\n" +
-		"/js 50 " + text + " 1\n/large 30 sensor_msgs/Image 060021388200f6f0f447d0fcd9c64743 0\n/latched 1 " + text + " 1\n/many 20000 " + text + " 0\n" +
+		"/empty 500 std_msgs/Empty d41d8cd98f00b204e9800998ecf8427e 0\n/head 500 std_msgs/Header " +
+		"2176decaecbce78abc3b96ef049fabed 0\n" +
+		"/js 50 " + text + " 1\n/large 30 sensor_msgs/Image 060021388200f6f0f447d0fcd9c64743 0\n/latched 1 " + text +
+		" 1\n/many 20000 " + text + " 0\n" +
 		"/one 500 std_msgs/UInt8 7c8164229e7d2c17eb95e9231617fdee 0\n"
 	if got := s.python(reader, out, "values"); got != want {
 		t.Errorf("rosbag reads\n%s, want\n%s", got, want)
@@ -291,7 +295,8 @@ func TestPlayPeers(t *testing.T) {
 	in, out := filepath.Join(s.dir, "in.bag"), filepath.Join(s.dir, "out.bag")
 	makePlayed(t, in)
 	s.python("import rospy\nrospy.set_param('/use_sim_time', True)")
-	s.start(python, "-c", "import rospy\nrospy.init_node('timed')\nwhile rospy.Time.now().secs < 1700000000: pass\nopen('seen', 'w').close()\nrospy.spin()")
+	s.start(python, "-c", "import rospy\nrospy.init_node('timed')\nwhile rospy.Time.now().secs < 1700000000: "+
+		"pass\nopen('seen', 'w').close()\nrospy.spin()")
 	echo := s.start("/usr/bin/rostopic", "echo", "/latched")
 	other := s.start("node", node, "subscribe", "/many", "std_msgs/String", "300")
 	recorder := s.start("/usr/lib/rosbag/record", "-O", out, "/many", "/latched", "/large")
@@ -300,7 +305,8 @@ func TestPlayPeers(t *testing.T) {
 		return strings.Contains(list, "/js_subscribe") && strings.Contains(list, "/rostopic")
 	})
 	s.bagconv("play", in, s.address, "--clock", "100", "--wait-for-subscribers", "--delay", "1s")(false)
-	s.until("a node with the time of the recording", func() bool { _, err := os.Stat(filepath.Join(s.dir, "seen")); return err == nil })
+	s.until("a node with the time of the recording",
+		func() bool { _, err := os.Stat(filepath.Join(s.dir, "seen")); return err == nil })
 	time.Sleep(time.Second) // the recorder writes what it has
 	_ = recorder.Process.Signal(syscall.SIGINT)
 	s.until("the recording", func() bool { _, err := os.Stat(out); return err == nil })
@@ -310,14 +316,16 @@ func TestPlayPeers(t *testing.T) {
 			t.Errorf("%s: %d messages, played %d", topic, len(got[topic]), len(list))
 		}
 	}
-	if info := s.python(reader, out); !strings.Contains(info, "/latched 1 std_msgs/String 992ce8a1687cec8c8bd883ec73ca41d1 1\n") {
+	if info := s.python(reader, out); !strings.Contains(info,
+		"/latched 1 std_msgs/String 992ce8a1687cec8c8bd883ec73ca41d1 1\n") {
 		t.Errorf("rosbag reads\n%s", info)
 	}
 	_ = echo.Process.Kill()
 	if err := echo.Wait(); !strings.Contains(fmt.Sprint(echo.Stdout), `data: "0`) {
 		t.Errorf("rostopic echo: %v: %s", err, echo.Stdout)
 	}
-	if err := other.Wait(); err != nil || fmt.Sprint(other.Stdout) != fmt.Sprintf("300 %x\n", sha256.Sum256([]byte(strings.Join(want["/many"], "")))) {
+	if err := other.Wait(); err != nil || fmt.Sprint(other.Stdout) != fmt.Sprintf("300 %x\n",
+		sha256.Sum256([]byte(strings.Join(want["/many"], "")))) {
 		t.Errorf("@foxglove/ros1: %v: %s", err, other.Stdout)
 	}
 }
@@ -333,13 +341,17 @@ func makePlayed(t *testing.T, path string) {
 		name, latching string
 		n, size        int
 	}{{"/latched", "1", 1, 5}, {"/many", "0", 300, 100}, {"/large", "0", 20, 2 << 20}} {
-		id, err := w.CreateTopic(storage.Topic{Name: c.name, Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")},
-			Metadata: map[string]string{storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1", storage.MetaCallerID: "/made", storage.MetaLatching: c.latching}})
+		id, err := w.CreateTopic(storage.Topic{Name: c.name, Type: "std_msgs/String", Encoding: "ros1",
+			Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")},
+			Metadata: map[string]string{storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1", storage.MetaCallerID: "/made",
+				storage.MetaLatching: c.latching}})
 		for i := range c.n {
-			data := append([]byte{byte(c.size), byte(c.size >> 8), byte(c.size >> 16), 0}, fmt.Sprintf("%-*d", min(c.size, 1000), i)...)
+			data := append([]byte{byte(c.size), byte(c.size >> 8), byte(c.size >> 16), 0}, fmt.Sprintf("%-*d", min(c.size, 1000),
+				i)...)
 			data = append(data, make([]byte, 4+c.size-len(data))...)
 			if err == nil {
-				err = w.Write(&storage.Message{Topic: id, LogTime: 1_700_000_000e9 + int64(i)*int64(time.Second)/int64(c.n), Data: data})
+				err = w.Write(&storage.Message{Topic: id, LogTime: 1_700_000_000e9 + int64(i)*int64(time.Second)/int64(c.n),
+					Data: data})
 			}
 		}
 		if err != nil {

@@ -38,7 +38,8 @@ func TestPlayRecordings(t *testing.T) {
 		maps.Copy(want, topics)
 		places <- struct{}{}
 		playing.Go(func() {
-			status, text := s.runs("play", "-q", path, s.address, "--prefix", prefix, "--rate", rate, "--wait-for-subscribers", "--delay", "100ms")
+			status, text := s.runs("play", "-q", path, s.address, "--prefix", prefix, "--rate", rate, "--wait-for-subscribers",
+				"--delay", "100ms")
 			if status != 0 && status != 3 {
 				t.Errorf("%s: status %d: %s", path, status, text)
 			}
@@ -99,7 +100,10 @@ func playable(t *testing.T) (paths []string) {
 		}
 	}
 	if !exhaustive {
-		paths = slices.DeleteFunc(paths, func(path string) bool { return strings.Contains(path, "generated") && !strings.Contains(path, "cyber") })
+		paths = slices.DeleteFunc(paths, func(path string) bool {
+			return strings.Contains(path, "generated") &&
+				!strings.Contains(path, "cyber")
+		})
 	}
 	return paths
 }

@@ -42,7 +42,8 @@ func (e *env) beginRun(ctx context.Context, stem string, jobs []*convert.Job) (*
 			return nil, err
 		}
 		if job.DryRun && (job.Verify != nil || job.Dedupe) {
-			return nil, flags.Usage("omit one of them", "--dry-run reads a part of the input, and --verify and --dedupe need all of it")
+			return nil, flags.Usage("omit one of them",
+				"--dry-run reads a part of the input, and --verify and --dedupe need all of it")
 		}
 	}
 	place := stem
@@ -102,7 +103,8 @@ func written(status int, err error) error {
 
 // runStaged runs the conversions, and puts their outputs in place when all of them are
 // whole.
-func (e *env) runStaged(ctx context.Context, stem string, jobs []*convert.Job, salvage bool) (results []*resultJSON, status int, err error) {
+func (e *env) runStaged(ctx context.Context, stem string, jobs []*convert.Job, salvage bool) (results []*resultJSON,
+	status int, err error) {
 	var stage *convert.Stage
 	if stem != "" && !jobs[0].DryRun {
 		if stage, err = convert.NewStage(stem, jobs[0]); err != nil {
@@ -128,7 +130,8 @@ func (e *env) runStaged(ctx context.Context, stem string, jobs []*convert.Job, s
 		}
 		if err != nil {
 			job := jobs[0]
-			result := resultOf(convert.NewReport(convert.End{Path: job.Source}, convert.End{Path: job.Sink}), e.explainRun(ctx, job, err))
+			result := resultOf(convert.NewReport(convert.End{Path: job.Source}, convert.End{Path: job.Sink}),
+				e.explainRun(ctx, job, err))
 			e.sayResult(result, salvage)
 			return []*resultJSON{result}, result.ExitStatus, nil
 		}
@@ -219,7 +222,8 @@ func (e *env) verifyOutput(ctx context.Context, job *convert.Job, proof func(*ve
 			return nil
 		case res.Equal:
 			damage, _ := parted(res.B.Warnings)
-			return &differsError{job.Sink, "it cannot be read completely: " + strings.Join(warningLines(res.B.Path, damage), "; ")}
+			return &differsError{job.Sink, "it cannot be read completely: " + strings.Join(warningLines(res.B.Path, damage),
+				"; ")}
 		}
 		const maxNamed = 3
 		lines := differenceLines(res)
@@ -236,7 +240,8 @@ func (e *env) verifyOutput(ctx context.Context, job *convert.Job, proof func(*ve
 func comparableEdit(edit selection.Edit, flag string, level verify.Level) (selection.Edit, error) {
 	if edit.Restamp == selection.RestampLog {
 		if level != verify.Counts {
-			return edit, flags.Usage(flag+" counts is possible", "--restamp log changes messages, which %s %s compares", flag, level)
+			return edit, flags.Usage(flag+" counts is possible", "--restamp log changes messages, which %s %s compares", flag,
+				level)
 		}
 		edit.Restamp = selection.RestampNone
 	}

@@ -94,7 +94,8 @@ func TestWorkFullDisk(t *testing.T) {
 		iox.OS = faultio.NewDisk(system, room)
 		status, said := bagconv("work", "--task", plan)
 		iox.OS = system
-		if status != 75 || !strings.Contains(said, "failed: "+in+": ") || !strings.Contains(said, "no space left") || strings.Contains(said, ".json.") {
+		if status != 75 || !strings.Contains(said, "failed: "+in+": ") || !strings.Contains(said, "no space left") ||
+			strings.Contains(said, ".json.") {
 			t.Errorf("room for %d bytes: status %d: %s", room, status, said)
 		}
 	}

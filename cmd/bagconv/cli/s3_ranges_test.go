@@ -36,10 +36,12 @@ func testRanges(t *testing.T, server string) {
 	}
 	must(t, "-q", path, s.URL+"/in/x y.bag", "--compression", "none", "--chunk-size", "2k")
 	must(t, "-q", path, s.URL+"/one/x y/")
-	for i, flags := range [][]string{{"--to", "db3"}, {"--to", "ros2mcap"}, {"--to", "db3", "--compression-mode", "file"}} {
+	for i, flags := range [][]string{{"--to", "db3"}, {"--to", "ros2mcap"}, {"--to", "db3", "--compression-mode",
+		"file"}} {
 		out := fmt.Sprintf("%s/out%d", s.URL, i)
 		plan := out + ".jsonl"
-		text := must(t, append([]string{"plan", "-O", out, s.URL + "/in/x y.bag", "--range-size", "10k", "--verify", "content", "-o", plan}, flags...)...)
+		text := must(t, append([]string{"plan", "-O", out, s.URL + "/in/x y.bag", "--range-size", "10k", "--verify",
+			"content", "-o", plan}, flags...)...)
 		for k := range 2 {
 			must(t, "work", "-q", "--task", plan, "--shard", fmt.Sprintf("%d/2", k))
 		}
@@ -59,14 +61,16 @@ func testRanges(t *testing.T, server string) {
 		must(t, "collect", "-q", plan) // there is nothing left to do
 		must(t, "verify", "-q", "--exact", "header-seq,types,publish-time", s.URL+"/one/x y/", out+"/x y/")
 		must(t, "check", "--fail-on", "error", out+"/x y/")
-		if again := must(t, "work", "-q", "--task", plan); strings.Contains(again, `"skipped":false`) || !strings.Contains(again, `"skipped":true`) {
+		if again := must(t, "work", "-q", "--task", plan); strings.Contains(again, `"skipped":false`) ||
+			!strings.Contains(again, `"skipped":true`) {
 			t.Errorf("not all are skipped: %s", again)
 		}
 		if text := contentOf(t, out+"/manifest.jsonl"); strings.Count(text, "\n") != 1 || !strings.Contains(text, `"sum":`) {
 			t.Errorf("the manifest: %s", text)
 		}
 		keys := s.Keys(t, fmt.Sprintf("out%d/x y", i))
-		if len(keys) < 4 || keys[0] != fmt.Sprintf("out%d/x y/metadata.yaml", i) || strings.Contains(strings.Join(keys, "\n"), ".parts") {
+		if len(keys) < 4 || keys[0] != fmt.Sprintf("out%d/x y/metadata.yaml", i) || strings.Contains(strings.Join(keys, "\n"),
+			".parts") {
 			t.Errorf("%s: the server has %q", text, keys)
 		}
 	}

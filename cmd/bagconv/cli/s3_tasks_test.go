@@ -27,8 +27,10 @@ func TestS3Tasks(t *testing.T) { eachServer(t, s3test.Names, testTasks) }
 // TestS3Receipts: a process sees at once what others have written about a task, even if it has just looked.
 func TestS3Receipts(t *testing.T) {
 	s3test.NewFake(t)
-	here, there := remote.New(context.Background(), &remote.Settings{}), remote.New(context.Background(), &remote.Settings{})
-	task := &tasks.Task{ID: "5f0c", OutputDir: filepath.Clean("s3://recordings/out"), Output: filepath.Clean("s3://recordings/out/x.bag")}
+	here, there := remote.New(context.Background(), &remote.Settings{}), remote.New(context.Background(),
+		&remote.Settings{})
+	task := &tasks.Task{ID: "5f0c", OutputDir: filepath.Clean("s3://recordings/out"),
+		Output: filepath.Clean("s3://recordings/out/x.bag")}
 	mine, theirs := tasks.Store{FS: iox.Join(nil, here)}, tasks.Store{FS: iox.Join(nil, there)}
 	for _, status := range []string{"", tasks.StatusPending, batch.StatusOK, tasks.StatusPending} {
 		if status != "" {
@@ -68,7 +70,8 @@ func testTasks(t *testing.T, server string) {
 	content := func(url string) string { return contentOf(t, url) }
 	sound := func(name string, text string, lines int) {
 		t.Helper()
-		if n := strings.Count(text, "\n"); n != lines || !strings.Contains(text, `"`+bucket+"/in/1/x y.bag") || regexp.MustCompile(`(s3|gs|az):/[^/]`).MatchString(text) {
+		if n := strings.Count(text, "\n"); n != lines || !strings.Contains(text, `"`+bucket+"/in/1/x y.bag") ||
+			regexp.MustCompile(`(s3|gs|az):/[^/]`).MatchString(text) {
 			t.Errorf("%s, %d lines, want %d: %s", name, n, lines, text)
 		}
 	}
@@ -104,7 +107,8 @@ func testTasks(t *testing.T, server string) {
 	must(t, "collect", "-q", bucket+"/plan.jsonl")
 	from := content(bucket + "/out/manifest.jsonl")
 	sound("manifest of tasks", from, files)
-	must(t, "collect", "-q", bucket+"/plan.jsonl", filepath.Join(dir, "results.jsonl"), "--manifest", bucket+"/m/other.jsonl")
+	must(t, "collect", "-q", bucket+"/plan.jsonl", filepath.Join(dir, "results.jsonl"), "--manifest",
+		bucket+"/m/other.jsonl")
 	sound("manifest from results", content(bucket+"/m/other.jsonl"), files)
 	for i := range files {
 		must(t, "verify", "-q", fmt.Sprintf("%s/in/%d/x y.bag", bucket, i), fmt.Sprintf("%s/out/%d/x y.mcap", bucket, i))
@@ -112,10 +116,12 @@ func testTasks(t *testing.T, server string) {
 	}
 
 	// One recording in ranges, on a store: numbered files stand as they are.
-	must(t, "plan", "-q", "-O", bucket+"/ranges", bucket+"/in/3/x y.bag", "--range-size", "10k", "--to", "mcap", "--verify", "content", "-o", bucket+"/ranges.jsonl")
+	must(t, "plan", "-q", "-O", bucket+"/ranges", bucket+"/in/3/x y.bag", "--range-size", "10k", "--to", "mcap",
+		"--verify", "content", "-o", bucket+"/ranges.jsonl")
 	must(t, "work", "-q", "--task", bucket+"/ranges.jsonl")
 	must(t, "collect", "-q", bucket+"/ranges.jsonl")
-	if text := content(bucket + "/ranges/manifest.jsonl"); strings.Count(text, "\n") != 1 || !strings.Contains(text, `"sum":`) || !strings.Contains(text, "x y_001.mcap") {
+	if text := content(bucket + "/ranges/manifest.jsonl"); strings.Count(text, "\n") != 1 ||
+		!strings.Contains(text, `"sum":`) || !strings.Contains(text, "x y_001.mcap") {
 		t.Errorf("ranges: %s", text)
 	}
 }

@@ -27,7 +27,8 @@ import (
 // bagconv runs a command, and returns its exit status and all that it prints.
 func bagconv(args ...string) (status int, out string) {
 	var b bytes.Buffer
-	status = cli.Run(context.Background(), append([]string{"bagconv"}, args...), cli.Stdio{Out: &b, Err: &b}, all.Registry())
+	status = cli.Run(context.Background(), append([]string{"bagconv"}, args...), cli.Stdio{Out: &b, Err: &b},
+		all.Registry())
 	return status, b.String()
 }
 
@@ -81,7 +82,8 @@ func testStores(t *testing.T, servers []string) {
 				}
 				local := t.TempDir()
 				for k, o := range s3Outputs {
-					if faulty && (i+k)%samples.Pick(1, 2, 2) != 0 { // each is written to one server, and with BAGCONV_EXHAUSTIVE=1 to each
+					// each is written to one server, and with BAGCONV_EXHAUSTIVE=1 to each
+					if faulty && (i+k)%samples.Pick(1, 2, 2) != 0 {
 						continue
 					}
 					writeBoth(t, s, local, o.name, o.args)
@@ -170,7 +172,8 @@ func writeBoth(t *testing.T, s *s3test.Server, local, name string, args []string
 	if out := must(t, "verify", there, here); !strings.Contains(out, "equal in content") {
 		t.Error(out)
 	}
-	if status, out := bagconv(append([]string{demo, there, "-q"}, args...)...); status != 1 || !strings.Contains(out, "exist") {
+	if status, out := bagconv(append([]string{demo, there, "-q"}, args...)...); status != 1 ||
+		!strings.Contains(out, "exist") {
 		t.Errorf("%s is there already: status %d: %s", name, status, out)
 	}
 	must(t, append([]string{demo, there, "-q", "--force"}, args...)...)
@@ -207,7 +210,8 @@ func TestS3Requests(t *testing.T) {
 	for _, c := range []struct {
 		in, out string
 		most    int
-	}{{"../../../testdata/demo.bag", bucket + "x.bag", 12}, {"../../../testdata/demo.bag", bucket + "db/", 20}, {bucket + "x.bag", bucket + "y.mcap", 25}} {
+	}{{"../../../testdata/demo.bag", bucket + "x.bag", 12}, {"../../../testdata/demo.bag", bucket + "db/", 20},
+		{bucket + "x.bag", bucket + "y.mcap", 25}} {
 		requests = nil
 		must(t, c.in, c.out, "-q", "--threads", "1", "--connections", "1")
 		if len(requests) > c.most {
@@ -241,7 +245,8 @@ func testNoDisk(t *testing.T, server string) {
 		if out := must(t, append([]string{in, url, "-q"}, c.flags...)...); out != "" {
 			t.Errorf("%s: %s", c.out, out)
 		}
-		must(t, append([]string{in, filepath.Join(local, c.out) + strings.Repeat("/", strings.Count(c.out, "/")), "-q"}, c.flags...)...)
+		must(t, append([]string{in, filepath.Join(local, c.out) + strings.Repeat("/", strings.Count(c.out, "/")), "-q"},
+			c.flags...)...)
 		must(t, "verify", "-q", in, url)
 		want, err := os.ReadFile(filepath.Join(local, c.file))
 		f, err2 := store.Open(s.URL + "/" + c.file)
@@ -266,7 +271,8 @@ func largeBag(t *testing.T, messages int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	topic := storage.Topic{Name: "/x", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}}
+	topic := storage.Topic{Name: "/x", Type: "std_msgs/String", Encoding: "ros1",
+		Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}}
 	if _, err := w.CreateTopic(topic); err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +318,8 @@ func testKilled(t *testing.T, server string) {
 	cut := 0 // uploads
 	url := s.URL + "/killed.bag"
 	for i := range kills {
-		cmd := exec.Command(program, in, url, "-q", "--force", "--bandwidth", "60M", "--connections", "1") // part after part, in a second
+		// part after part, in a second
+		cmd := exec.Command(program, in, url, "-q", "--force", "--bandwidth", "60M", "--connections", "1")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -393,8 +400,9 @@ func TestS3Definitions(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	fsys := remote.New(context.Background(), &remote.Settings{})
 	for name, text := range map[string]string{
-		"ws/src/robot/package.xml": "<package><name>robot_msgs</name></package>", "ws/src/robot/msg/Odd.msg": "Part part\n", "ws/src/robot/msg/Part.msg": "int8 value\n",
-		"ws/src/old/COLCON_IGNORE": "-", "ws/src/old/msg/Old.msg": "int8 value\n",
+		"ws/src/robot/package.xml": "<package><name>robot_msgs</name></package>", "ws/src/robot/msg/Odd.msg": "Part part\n",
+		"ws/src/robot/msg/Part.msg": "int8 value\n",
+		"ws/src/old/COLCON_IGNORE":  "-", "ws/src/old/msg/Old.msg": "int8 value\n",
 	} {
 		f, err := fsys.OpenFile(s.URL+"/"+name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err == nil {
@@ -408,10 +416,12 @@ func TestS3Definitions(t *testing.T) {
 		}
 	}
 	list := must(t, "defs", "list", s.URL+"/ws/")
-	if strings.Count(list, "\n") != 3 || !strings.Contains(list, "robot_msgs/msg/Odd ") || !strings.Contains(list, "robot_msgs/msg/Part ") {
+	if strings.Count(list, "\n") != 3 || !strings.Contains(list, "robot_msgs/msg/Odd ") ||
+		!strings.Contains(list, "robot_msgs/msg/Part ") {
 		t.Error(list)
 	}
-	if text := must(t, "defs", "show", "robot_msgs/Odd", "--tree", "--defs", s.URL+"/ws"); !strings.Contains(text, "value") {
+	if text := must(t, "defs", "show", "robot_msgs/Odd", "--tree", "--defs", s.URL+"/ws"); !strings.Contains(text,
+		"value") {
 		t.Error(text)
 	}
 }

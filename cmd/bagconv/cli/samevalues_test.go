@@ -40,7 +40,8 @@ func sameGoValues(t *testing.T, path, topic string, places, lines []string) {
 	}
 	defer r.Close()
 	i := 0
-	for m, err := range values.Read[map[string]any](t.Context(), r, topic, values.Query{FileOrder: true, Definitions: setsOf(t, places)}) {
+	for m, err := range values.Read[map[string]any](t.Context(), r, topic,
+		values.Query{FileOrder: true, Definitions: setsOf(t, places)}) {
 		v := m.Value
 		if errors.Is(err, values.ErrMalformed) {
 			continue // cat leaves it out, too

@@ -17,7 +17,8 @@ import (
 // prints runs the program and returns its standard output and exit status.
 func prints(args ...string) (out []byte, status int) {
 	var b, e bytes.Buffer
-	status = cli.Run(context.Background(), append([]string{"bagconv"}, args...), cli.Stdio{Out: &b, Err: &e}, all.Registry())
+	status = cli.Run(context.Background(), append([]string{"bagconv"}, args...), cli.Stdio{Out: &b, Err: &e},
+		all.Registry())
 	return b.Bytes(), status
 }
 
@@ -37,7 +38,8 @@ func anything(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	paths := []string{
-		made("in.bag"), made("lz4.bag", "-compression", "lz4"), made("none.bag", "-n", "0"), made("odd.bag", "-unknown", "-bare"), made("cut.bag", "-cut", "2000"),
+		made("in.bag"), made("lz4.bag", "-compression", "lz4"), made("none.bag", "-n", "0"),
+		made("odd.bag", "-unknown", "-bare"), made("cut.bag", "-cut", "2000"),
 		made("cut2.bag", "-cut", "5000"), notes, filepath.Join(dir, "missing.bag"),
 	}
 	for _, root := range samples.Roots(t) {
@@ -56,7 +58,8 @@ func anything(t *testing.T) []string {
 // what the JSON Schemas in docs/schemas define; and nothing that bagconv writes has an
 // error.
 func TestSchemas(t *testing.T) {
-	check, info, topics, report := loadSchema(t, "check.schema.json"), loadSchema(t, "info.schema.json"), loadSchema(t, "topics.schema.json"), loadSchema(t, "report.schema.json")
+	check, info, topics, report := loadSchema(t, "check.schema.json"), loadSchema(t, "info.schema.json"), loadSchema(t,
+		"topics.schema.json"), loadSchema(t, "report.schema.json")
 	list := loadSchema(t, "list.schema.json")
 	section := loadSchema(t, "section.schema.json")
 	sizes := loadSchema(t, "sizes.schema.json")
@@ -95,7 +98,8 @@ func TestSchemas(t *testing.T) {
 			valid(defs, []int{0, 1, 3}, "defs", "which", "--json", path)
 		}
 		valid(info, []int{0, 3}, "info", "--json", "--scan", "never", path)
-		if listed := valid(list, []int{0, 3}, "list", "attachments", "--json", path, "--extract", filepath.Join(t.TempDir(), "x")); listed == 0 {
+		if listed := valid(list, []int{0, 3}, "list", "attachments", "--json", path, "--extract",
+			filepath.Join(t.TempDir(), "x")); listed == 0 {
 			valid(list, []int{0}, "list", "attachments", "--json", path)
 		}
 		for _, word := range []string{"records", "chunks", "connections", "parts"} {
@@ -128,8 +132,10 @@ func TestSchemas(t *testing.T) {
 	valid(check, []int{4}, append([]string{"check", "--json"}, paths[2:5]...)...)
 	valid(info, []int{1}, "info", "--json", paths[0], paths[7])
 	valid(report, []int{1}, "--json", "--no-sync", "--strict", paths[4], filepath.Join(t.TempDir(), "out.bag"))
-	valid(report, []int{0}, "split", "--json", "--no-sync", "--at", "400ms", paths[0], filepath.Join(t.TempDir(), "out.bag"))
-	valid(report, []int{1}, "split", "--json", "--no-sync", "--at", "400ms", "--strict", paths[3], filepath.Join(t.TempDir(), "out"), "--to", "db3")
+	valid(report, []int{0}, "split", "--json", "--no-sync", "--at", "400ms", paths[0],
+		filepath.Join(t.TempDir(), "out.bag"))
+	valid(report, []int{1}, "split", "--json", "--no-sync", "--at", "400ms", "--strict", paths[3],
+		filepath.Join(t.TempDir(), "out"), "--to", "db3")
 	valid(report, []int{0}, "merge", "--json", "--no-sync", paths[0], paths[1], filepath.Join(t.TempDir(), "out.bag"))
 	valid(verify, []int{4}, "verify", "--json", paths[0], paths[2])
 	valid(verify, []int{4}, "verify", "--json", "--level", "counts", paths[0], paths[2])

@@ -158,7 +158,8 @@ func makeBag(args []string) error {
 		return err
 	}
 	path := flags.Arg(0)
-	w, err := all.Registry().Lookup(*format).Create(context.Background(), path, storage.WriteOptions{Compression: *compression, ChunkSize: 4 << 10})
+	w, err := all.Registry().Lookup(*format).Create(context.Background(), path,
+		storage.WriteOptions{Compression: *compression, ChunkSize: 4 << 10})
 	if err != nil {
 		return err
 	}
@@ -241,7 +242,8 @@ func makeMarkers(path string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.CreateTopic(storage.Topic{Name: "/marker", Type: "visualization_msgs/msg/Marker", Encoding: "cdr"}); err != nil {
+	if _, err := w.CreateTopic(storage.Topic{Name: "/marker", Type: "visualization_msgs/msg/Marker",
+		Encoding: "cdr"}); err != nil {
 		return err
 	}
 	return w.Commit()
@@ -296,12 +298,14 @@ func makeExtras(args []string) error {
 			m := storagetest.MetadataRecord{Name: record, Values: map[string]string{"robot": "r2"}}
 			err = w.WriteMetadata(m.Source())
 		default:
-			a := storagetest.Attachment{Name: name, MediaType: "text/plain", LogTime: 1_700_000_000_000_000_000 + int64(i), Content: []byte(name)}
+			a := storagetest.Attachment{Name: name, MediaType: "text/plain", LogTime: 1_700_000_000_000_000_000 + int64(i),
+				Content: []byte(name)}
 			err = w.WriteAttachment(a.Source())
 		}
 	}
 	if err == nil {
-		err = w.Write(&storage.Message{Topic: id, LogTime: 1_700_000_000_000_000_000, PublishTime: 1_700_000_000_000_000_000, Data: []byte{0, 1, 0, 0, 1, 0, 0, 0, 0}})
+		err = w.Write(&storage.Message{Topic: id, LogTime: 1_700_000_000_000_000_000, PublishTime: 1_700_000_000_000_000_000,
+			Data: []byte{0, 1, 0, 0, 1, 0, 0, 0, 0}})
 	}
 	if err != nil {
 		return err
@@ -410,7 +414,9 @@ func glob(pattern string) []string {
 func fakeFoxglove(port string) error {
 	var messages [][]byte
 	for i := range 10 {
-		messages = append(messages, foxglovetest.Message(7, int64(1_700_000_000e9)+int64(i), foxglovetest.String(fmt.Sprint("number ", i))))
+		messages = append(messages, foxglovetest.Message(7, int64(1_700_000_000e9)+int64(i),
+			foxglovetest.String(fmt.Sprint("number ", i))))
 	}
-	return http.ListenAndServe("127.0.0.1:"+port, foxglovetest.Handler("foxglove.sdk.v1", []string{foxglovetest.Bridge, foxglovetest.Chatter}, messages, false))
+	return http.ListenAndServe("127.0.0.1:"+port, foxglovetest.Handler("foxglove.sdk.v1",
+		[]string{foxglovetest.Bridge, foxglovetest.Chatter}, messages, false))
 }

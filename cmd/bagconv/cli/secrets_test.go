@@ -38,7 +38,8 @@ func TestNoSecrets(t *testing.T) {
 	}))
 	t.Cleanup(host.Close)
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL_S3": host.URL, "AWS_REGION": "here", "AWS_ACCESS_KEY_ID": "hidden-access", "AWS_SECRET_ACCESS_KEY": "hidden-key", "AWS_SESSION_TOKEN": "hidden-token",
+		"AWS_ENDPOINT_URL_S3": host.URL, "AWS_REGION": "here", "AWS_ACCESS_KEY_ID": "hidden-access",
+		"AWS_SECRET_ACCESS_KEY": "hidden-key", "AWS_SESSION_TOKEN": "hidden-token",
 	} {
 		t.Setenv(name, value)
 	}
@@ -47,7 +48,8 @@ func TestNoSecrets(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	url := func(name string) string {
-		return strings.Replace(host.URL, "http://", "http://me:hidden-password@", 1) + "/d/" + name + "?X-Amz-Signature=hidden-signature"
+		return strings.Replace(host.URL, "http://", "http://me:hidden-password@", 1) + "/d/" + name +
+			"?X-Amz-Signature=hidden-signature"
 	}
 	write(t, at("list"), url("x.bag")+"\n"+url("missing.bag")+"\n")
 	write(t, at("flags.yaml"), "report: "+at("r2.json")+"\n")
@@ -56,7 +58,8 @@ func TestNoSecrets(t *testing.T) {
 		status int
 		args   []string
 	}{
-		{0, []string{url("x.bag"), at("a.mcap"), "-v", "--json", "--report", at("r.json"), "--verify", "content", "--progress", "json", "--no-sync"}},
+		{0, []string{url("x.bag"), at("a.mcap"), "-v", "--json", "--report", at("r.json"), "--verify", "content",
+			"--progress", "json", "--no-sync"}},
 		{0, []string{url("x.bag"), at("b.mcap"), "-v", "--no-sync", "--config", at("flags.yaml")}},
 		{1, []string{url("missing.bag"), at("c.mcap"), "--json", "--report", at("r3.json"), "--progress", "json"}},
 		{1, []string{url("slow.bag"), at("c.mcap"), "--retries", "1", "--json"}},
@@ -66,7 +69,8 @@ func TestNoSecrets(t *testing.T) {
 		{2, []string{url("../x.bag"), at("c.mcap")}},
 		{2, []string{url("x%zz.bag"), at("c.mcap")}},
 		{2, []string{"s3://hidden-key:hidden-token@bucket/x.bag", at("c.mcap")}},
-		{5, []string{"batch", "-O", at("out"), "--include-from", at("list"), "--json", "--report", at("r4.json"), "--progress", "json", "--no-sync", "-v"}},
+		{5, []string{"batch", "-O", at("out"), "--include-from", at("list"), "--json", "--report", at("r4.json"),
+			"--progress", "json", "--no-sync", "-v"}},
 		{0, []string{"batch", "-O", at("out"), url("x.bag"), "--resume", "--manifest", at("out/manifest.jsonl")}},
 		{0, []string{"info", "--json", url("x.bag")}},
 		{0, []string{"check", "--json", url("x.bag")}},

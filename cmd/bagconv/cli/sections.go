@@ -30,7 +30,8 @@ type sectionJSON struct {
 // listSections lists what the files of a recording consist of, a line for each.
 func (e *env) listSections(ctx context.Context, word, path string) (err error) {
 	if e.set.list.extract != "" || e.set.job.Write.Overwrite {
-		return flags.Usage("omit them, or type: bagconv list attachments "+phrase.Clean(path), "--extract and --force are for attachments")
+		return flags.Usage("omit them, or type: bagconv list attachments "+phrase.Clean(path),
+			"--extract and --force are for attachments")
 	}
 	r, err := e.open(ctx, path)
 	if err != nil {
@@ -73,7 +74,8 @@ func (e *env) listSections(ctx context.Context, word, path string) (err error) {
 
 // unlisted returns the error for sections that a format does not have.
 func unlisted(path, word string, err error) error {
-	f := &failure{path: path, what: "this format has no list of " + word, hint: "bagconv list records lists what its files consist of", err: err}
+	f := &failure{path: path, what: "this format has no list of " + word,
+		hint: "bagconv list records lists what its files consist of", err: err}
 	var e *storage.Error
 	if errors.As(err, &e) {
 		f.what = phrase.Clean(e.What)

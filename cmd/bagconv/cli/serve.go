@@ -23,19 +23,27 @@ const defaultListen = "127.0.0.1:8765"
 func (s *settings) serveFlags() []flags.Flag {
 	return flags.AllIn(readGroup, "serve",
 		flags.Flag{Name: "listen", Arg: "ADDRESS", Default: defaultListen, Set: flags.Put(&s.serve.listen),
-			Help: "address and port to listen on (default " + defaultListen + ", which only this machine reaches). Port 0 is any free one. With :8765 everybody in the network can read the recordings"},
+			Help: "address and port to listen on (default " + defaultListen +
+				", which only this machine reaches). Port 0 is any free one. With :8765 everybody in the network can read the " +
+				"recordings"},
 		s.originFlag(),
 		flags.Flag{Name: "as-one", Old: []string{"merge"}, Arg: "NAME", Set: flags.Put(&s.serve.asOne),
 			Help: "also serve all recordings as one, under this name"},
-		flags.Flag{Name: "drop", Kind: flags.OnOff, Set: flags.Put(&s.live.drop), Help: "drop messages for a viewer of /ws/ that does not keep up, and count them; without the flag its clock waits for it"},
-		flags.Flag{Name: "no-cache", Kind: flags.OnOff, Set: flags.Put(&s.serve.noCache), Brief: "keep nothing for the next time", Help: "do not keep what the pass over a recording has found for the next time. It is kept in bagconv/layouts in the user's folder for caches, up to 256 MB"},
-		flags.Flag{Name: "verbose", Short: "v", Kind: flags.OnOff, Set: flags.Put(&s.verbose), Help: "print a line for each request; without it only for those that fail"},
+		flags.Flag{Name: "drop", Kind: flags.OnOff, Set: flags.Put(&s.live.drop), Help: "drop messages for a viewer of " +
+			"/ws/ that does not keep up, and count them; without the flag its clock waits for it"},
+		flags.Flag{Name: "no-cache", Kind: flags.OnOff, Set: flags.Put(&s.serve.noCache),
+			Brief: "keep nothing for the next time", Help: "do not keep what the pass over a recording has found for the next " +
+				"time. It is kept in bagconv/layouts in the user's folder for caches, up to 256 MB"},
+		flags.Flag{Name: "verbose", Short: "v", Kind: flags.OnOff, Set: flags.Put(&s.verbose),
+			Help: "print a line for each request; without it only for those that fail"},
 	)
 }
 
 func (s *settings) originFlag() flags.Flag {
-	return flags.Flag{Name: "allow-origin", Arg: "ORIGIN", Several: true, Set: flags.ParsedEach(&s.serve.origins, parseOrigin),
-		Help: "let pages of this origin read, such as https://app.foxglove.dev; * is all. Pages from this machine always may. Repeat the flag for more origins"}
+	return flags.Flag{Name: "allow-origin", Arg: "ORIGIN", Several: true, Set: flags.ParsedEach(&s.serve.origins,
+		parseOrigin),
+		Help: "let pages of this origin read, such as https://app.foxglove.dev; * is all. Pages from this machine always " +
+			"may. Repeat the flag for more origins"}
 }
 
 // parseOrigin checks the value of --allow-origin.
@@ -43,7 +51,8 @@ func parseOrigin(text string) (string, error) {
 	text = strings.TrimSuffix(text, "/")
 	scheme, host, ok := strings.Cut(text, "://")
 	if text != "*" && (!ok || scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, "/?#@ ")) {
-		return "", flags.Usage("it is the beginning of the page's address, such as https://app.foxglove.dev", "--allow-origin %q is no origin", text)
+		return "", flags.Usage("it is the beginning of the page's address, such as https://app.foxglove.dev",
+			"--allow-origin %q is no origin", text)
 	}
 	return strings.ToLower(text), nil
 }
@@ -56,7 +65,8 @@ func (e *env) serve(ctx context.Context) (err error) {
 	}
 	host, _, err := net.SplitHostPort(e.set.serve.listen)
 	if err != nil {
-		return flags.Usage("type for example --listen "+defaultListen, "--listen %q is no address with a port", e.set.serve.listen)
+		return flags.Usage("type for example --listen "+defaultListen, "--listen %q is no address with a port",
+			e.set.serve.listen)
 	}
 	base := iox.FS(e.set.job.Read.FS)
 	confined, err := serve.Confine(base, paths)
@@ -84,9 +94,11 @@ func (e *env) serve(ctx context.Context) (err error) {
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", e.set.serve.listen)
 	if err != nil {
-		return &failure{path: "--listen " + e.set.serve.listen, what: "cannot listen there: " + plainError(err).Error(), hint: "choose another port, or 0 for any", err: err}
+		return &failure{path: "--listen " + e.set.serve.listen, what: "cannot listen there: " + plainError(err).Error(),
+			hint: "choose another port, or 0 for any", err: err}
 	}
-	e.say("serving %s at http://%s/ until it is interrupted", phrase.Count(int64(len(found)), "recording"), listener.Addr())
+	e.say("serving %s at http://%s/ until it is interrupted", phrase.Count(int64(len(found)), "recording"),
+		listener.Addr())
 	e.noteExposed(listener)
 	err = serve.New(config).Serve(ctx, listener)
 	if context.Cause(ctx) != nil {

@@ -33,9 +33,11 @@ func (e *env) about(ctx context.Context, fsys storage.FS, rec serve.Recording) (
 	}
 	info.Damage = r.Reader.Damage()
 	in := recording.Describe(info, scan)
-	a = &serve.About{SchemaVersion: schemaVersion, Name: rec.Name, Format: in.Format, Messages: in.Messages, Topics: []serve.Topic{}, Damage: []string{}}
+	a = &serve.About{SchemaVersion: schemaVersion, Name: rec.Name, Format: in.Format, Messages: in.Messages,
+		Topics: []serve.Topic{}, Damage: []string{}}
 	if in.StartNS != nil {
-		a.StartNS, a.EndNS, a.Start, a.End, a.Duration = nsText(*in.StartNS), nsText(*in.EndNS), *in.Start, *in.End, span{*in.StartNS, *in.EndNS}.text()
+		a.StartNS, a.EndNS, a.Start, a.End, a.Duration = nsText(*in.StartNS), nsText(*in.EndNS), *in.Start, *in.End,
+			span{*in.StartNS, *in.EndNS}.text()
 	}
 	if in.Timeline != nil {
 		a.TimelineNS, a.StepNS, a.Step = nsText(in.Timeline.Start), nsText(in.Timeline.Step), durationText(in.Timeline.Step)
@@ -81,11 +83,13 @@ func (e *env) whole(ctx context.Context, fsys storage.FS, rec serve.Recording) b
 		return false
 	}
 	defer r.Close() // it was only read
-	return !r.Info.Encrypted && !slices.ContainsFunc(r.Reader.Damage().Warnings, func(w storage.Warning) bool { return w.Damage })
+	return !r.Info.Encrypted && !slices.ContainsFunc(r.Reader.Damage().Warnings,
+		func(w storage.Warning) bool { return w.Damage })
 }
 
 // openServed opens a recording that is served, of more than infoOnly bytes for its Info alone.
-func (e *env) openServed(ctx context.Context, fsys storage.FS, rec serve.Recording, infoOnly int64) (*recording.Source, error) {
+func (e *env) openServed(ctx context.Context, fsys storage.FS, rec serve.Recording, infoOnly int64) (*recording.Source,
+	error) {
 	ref := e.refTo(rec.Path, rec.Format)
 	ref.Read.FS, ref.Read.InfoOnlyAbove = fsys, infoOnly
 	return recording.Open(ctx, ref)

@@ -90,7 +90,8 @@ func TestServeSchemas(t *testing.T) {
 	r, w := io.Pipe()
 	status := make(chan int, 1)
 	go func() {
-		status <- cli.Run(ctx, []string{"bagconv", "serve", "--listen", "127.0.0.1:0", "--no-cache", samples.Ours(t)}, cli.Stdio{Out: io.Discard, Err: w}, all.Registry())
+		status <- cli.Run(ctx, []string{"bagconv", "serve", "--listen", "127.0.0.1:0", "--no-cache", samples.Ours(t)},
+			cli.Stdio{Out: io.Discard, Err: w}, all.Registry())
 		_ = w.Close()
 	}()
 	first := bufio.NewReader(r)

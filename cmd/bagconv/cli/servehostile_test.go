@@ -82,7 +82,9 @@ func hostileUpgrade(r *rand.Rand) []byte {
 	}
 	long := strings.Repeat("x", r.Intn(20_000))
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s /ws/%s %s\r\n", odd("GET", "POST", "HEAD", "OPTIONS", "get"), odd("demo.bag", "../../../../etc/passwd", "..%2f..%2fetc%2fpasswd", "%2e%2e/", "demo.bag/", "demo.bag%00", "", "//", long, "demo.bag?x="+long), odd("HTTP/1.1", "HTTP/1.0", "HTTP/2.0"))
+	fmt.Fprintf(&b, "%s /ws/%s %s\r\n", odd("GET", "POST", "HEAD", "OPTIONS", "get"),
+		odd("demo.bag", "../../../../etc/passwd", "..%2f..%2fetc%2fpasswd", "%2e%2e/", "demo.bag/", "demo.bag%00", "", "//",
+			long, "demo.bag?x="+long), odd("HTTP/1.1", "HTTP/1.0", "HTTP/2.0"))
 	for _, h := range [][2]string{
 		{"Host", odd(pick("localhost", "127.0.0.1", "[::1]:80"), "evil.example", "", "localhost.evil.example", "a b")},
 		{"Origin", odd("http://localhost", "https://evil.example", "null", "http://127.0.0.1.evil.example", "file://", long)},
@@ -90,8 +92,11 @@ func hostileUpgrade(r *rand.Rand) []byte {
 		{"Upgrade", odd("websocket", "h2c", "WebSocket, x", "")},
 		{"Sec-WebSocket-Version", odd("13", "8", "-1", "13, 8")},
 		{"Sec-WebSocket-Key", odd("dGhlIHNhbXBsZSBub25jZQ==", "short", "", long)},
-		{"Sec-WebSocket-Protocol", odd(pick("foxglove.sdk.v1", "foxglove.websocket.v1"), "chat", "foxglove.sdk.v1, "+long, "")},
-		{odd("Sec-WebSocket-Extensions", "X-Y", "Host", "Content-Length", "Transfer-Encoding"), odd(pick("permessage-deflate", "permessage-deflate; server_max_window_bits=8", "x-webkit-deflate-frame"), "99999999999999999999", "chunked", long)},
+		{"Sec-WebSocket-Protocol", odd(pick("foxglove.sdk.v1", "foxglove.websocket.v1"), "chat", "foxglove.sdk.v1, "+long,
+			"")},
+		{odd("Sec-WebSocket-Extensions", "X-Y", "Host", "Content-Length", "Transfer-Encoding"),
+			odd(pick("permessage-deflate", "permessage-deflate; server_max_window_bits=8", "x-webkit-deflate-frame"),
+				"99999999999999999999", "chunked", long)},
 	} {
 		if r.Intn(40) > 0 {
 			fmt.Fprintf(&b, "%s: %s\r\n", h[0], h[1])
@@ -143,7 +148,8 @@ func hostileFrame(r *rand.Rand) []byte {
 		`{"op":"subscribe","subscriptions":[{"id":1,"channelId":1},{"id":2,"channelId":2},{"id":4294967295,"channelId":3}]}`,
 		`{"op":"subscribe","subscriptions":[{"id":-1,"channelId":99999999999999999999}]}`,
 		`{"op":"unsubscribe","subscriptionIds":[0,1,2,3,7]}`, `{"op":"subscribe"}`, `{"op":"advertise","channels":[{}]}`,
-		`{"op":"getParameters","parameterNames":[],"id":"x"}`, `{"op":"subscribeConnectionGraph"}`, `{"op":`, `[]`, `null`, `{}`, "\xff\xfe",
+		`{"op":"getParameters","parameterNames":[],"id":"x"}`, `{"op":"subscribeConnectionGraph"}`, `{"op":`, `[]`, `null`,
+		`{}`, "\xff\xfe",
 		strings.Repeat("[", 10_000), `{"op":"` + strings.Repeat("x", r.Intn(100_000)) + `"}`,
 	}
 	payload, op := []byte(texts[r.Intn(len(texts))]), byte(1)

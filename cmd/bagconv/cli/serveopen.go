@@ -57,7 +57,10 @@ func (e *env) openOutputs(ctx context.Context, config *serve.Config) (close func
 
 // servedFormat returns the format in which recordings are served, nil if there is none.
 func (e *env) servedFormat() *storage.Format {
-	i := slices.IndexFunc(e.formats.Formats(), func(f *storage.Format) bool { return f.Streamable && len(f.Extensions) > 0 })
+	i := slices.IndexFunc(e.formats.Formats(), func(f *storage.Format) bool {
+		return f.Streamable &&
+			len(f.Extensions) > 0
+	})
 	if i < 0 {
 		return nil
 	}
@@ -89,7 +92,8 @@ func (e *env) serveOptions(sink *storage.Format) string {
 func (e *env) logLayout(source string, r *convert.Report) {
 	e.logs.Lock()
 	defer e.logs.Unlock()
-	fmt.Fprintf(e.Err, "%s: read once in %s, to be served as %s of %s\n", phrase.Clean(source), durationText(int64(r.Elapsed)), r.Sink.Format, sizeText(r.Sink.Size))
+	fmt.Fprintf(e.Err, "%s: read once in %s, to be served as %s of %s\n", phrase.Clean(source),
+		durationText(int64(r.Elapsed)), r.Sink.Format, sizeText(r.Sink.Size))
 	lost, damaged := missingLines(source, r)
 	e.writeLines("lost", lost)
 	e.writeLines("damaged", damaged)

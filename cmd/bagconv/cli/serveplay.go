@@ -30,7 +30,8 @@ const (
 
 // playServed returns what plays recordings to viewers of serve, each with a clock of its own, with the
 // selection and the changes of a job.
-func (e *env) playServed(played convert.Job, rules access.Rules) func(http.ResponseWriter, *http.Request, serve.Recording) (int64, error) {
+func (e *env) playServed(played convert.Job, rules access.Rules) func(http.ResponseWriter, *http.Request,
+	serve.Recording) (int64, error) {
 	if played.Encoding == "" {
 		played.Encoding = convert.EncodingKeep
 	}
@@ -108,7 +109,8 @@ func showAll(ctx context.Context, p *foxglove.Player, job convert.Job, last int6
 
 // viewerOptions returns what of a recording viewers can seek in, and the last log time that is selected. It
 // closes r.
-func viewerOptions(r *recording.Source, path string, selected selection.Selection) (o foxglove.PlayOptions, last int64, err error) {
+func viewerOptions(r *recording.Source, path string, selected selection.Selection) (o foxglove.PlayOptions, last int64,
+	err error) {
 	info := r.Info
 	if err = r.Close(); err != nil {
 		return o, 0, err

@@ -29,7 +29,8 @@ func serveUntilEnd(t *testing.T, args ...string) (address string, end func() str
 	r, w := io.Pipe()
 	status := make(chan int, 1)
 	go func() {
-		status <- cli.Run(ctx, append([]string{"bagconv", "serve", "--listen", "127.0.0.1:0", "--no-cache"}, args...), cli.Stdio{Out: io.Discard, Err: w}, all.Registry())
+		status <- cli.Run(ctx, append([]string{"bagconv", "serve", "--listen", "127.0.0.1:0", "--no-cache"}, args...),
+			cli.Stdio{Out: io.Discard, Err: w}, all.Registry())
 		_ = w.Close()
 	}()
 	lines := bufio.NewReader(r)
@@ -73,7 +74,8 @@ func view(t *testing.T, address string, channels int, subprotocol string) *viewe
 	id := regexp.MustCompile(`"id":(\d+)`)
 	for known := 0; known < channels; {
 		var list []string
-		for _, m := range id.FindAllStringSubmatch(string(v.next(func(text bool, b []byte) bool { return text && strings.Contains(string(b), "advertise") })), -1) {
+		for _, m := range id.FindAllStringSubmatch(
+			string(v.next(func(text bool, b []byte) bool { return text && strings.Contains(string(b), "advertise") })), -1) {
 			list = append(list, fmt.Sprintf(`{"id":%s,"channelId":%s}`, m[1], m[1]))
 		}
 		known += len(list)
@@ -130,8 +132,10 @@ func (v *viewer) messages(limit int) (n int) {
 // TestServePlays: each viewer of a recording has a clock of its own; one that only watches gets all.
 func TestServePlays(t *testing.T) {
 	const start, demo = 1_700_000_000e9, "/ws/demo.bag"
-	address, end := serveUntilEnd(t, "../../../testdata/demo.bag", "../../../testdata/demo.record", "--latch", "none", "--verbose")
-	paused, watching, quick := view(t, "ws://"+address+demo, 5, "foxglove.sdk.v1"), view(t, "ws://"+address+demo, 5, "foxglove.websocket.v1"), view(t, "ws://"+address+demo, 5, "foxglove.sdk.v1")
+	address, end := serveUntilEnd(t, "../../../testdata/demo.bag", "../../../testdata/demo.record", "--latch", "none",
+		"--verbose")
+	paused, watching, quick := view(t, "ws://"+address+demo, 5, "foxglove.sdk.v1"), view(t, "ws://"+address+demo, 5,
+		"foxglove.websocket.v1"), view(t, "ws://"+address+demo, 5, "foxglove.sdk.v1")
 	if b := paused.control(1, 1, true, start+500e6); b[1] != 1 || int64(binary.LittleEndian.Uint64(b[2:])) != start+500e6 {
 		t.Errorf("%x", b)
 	}
@@ -141,7 +145,8 @@ func TestServePlays(t *testing.T) {
 		t.Errorf("%d messages, another viewer has %d", n, all)
 	}
 	b := paused.control(1, 1, false, 0)
-	if moved := int64(binary.LittleEndian.Uint64(b[2:])) - (start + 500e6); b[1] != 1 || moved < 0 || moved > 10e6 { // to the next message
+	// to the next message
+	if moved := int64(binary.LittleEndian.Uint64(b[2:])) - (start + 500e6); b[1] != 1 || moved < 0 || moved > 10e6 {
 		t.Errorf("another viewer has moved the clock by %d: %x", moved, b)
 	}
 	quick.control(0, 50, true, start+500e6)
@@ -153,7 +158,8 @@ func TestServePlays(t *testing.T) {
 	if n := records.messages(0); n < 600 {
 		t.Errorf("%d messages of a record", n)
 	}
-	for path, want := range map[string]int{demo: http.StatusUpgradeRequired, "/ws/no.bag": http.StatusNotFound, "/ws/": http.StatusNotFound} {
+	for path, want := range map[string]int{demo: http.StatusUpgradeRequired, "/ws/no.bag": http.StatusNotFound,
+		"/ws/": http.StatusNotFound} {
 		res, err := http.Get("http://" + address + path)
 		if err != nil {
 			t.Fatal(err)
@@ -164,7 +170,9 @@ func TestServePlays(t *testing.T) {
 		}
 	}
 	for _, h := range []http.Header{{"Origin": {"https://evil.example"}}, {"Host": {"evil.example"}}} {
-		if _, res, err := websocket.Dial(t.Context(), "ws://"+address+demo, &websocket.DialOptions{Subprotocols: []string{"foxglove.sdk.v1"}, HTTPHeader: h, Host: h.Get("Host")}); err == nil || res.StatusCode != 403 && res.StatusCode != 421 {
+		if _, res, err := websocket.Dial(t.Context(), "ws://"+address+demo,
+			&websocket.DialOptions{Subprotocols: []string{"foxglove.sdk.v1"}, HTTPHeader: h, Host: h.Get("Host")}); err == nil ||
+			res.StatusCode != 403 && res.StatusCode != 421 {
 			t.Errorf("%v: %v", h, err)
 		}
 	}
@@ -176,14 +184,17 @@ func TestServePlays(t *testing.T) {
 
 // TestServePlaysSelection: viewers get what the flags select and change, and the reason if nothing can be played.
 func TestServePlaysSelection(t *testing.T) {
-	address, end := serveUntilEnd(t, "../../../testdata/demo.bag", "-t", "/imu/data", "-m", "/imu/data:=/imu", "-S", "0.1", "-u", "0.5", "--encoding", "cdr")
+	address, end := serveUntilEnd(t, "../../../testdata/demo.bag", "-t", "/imu/data", "-m", "/imu/data:=/imu", "-S", "0.1",
+		"-u", "0.5", "--encoding", "cdr")
 	v := view(t, "ws://"+address+"/ws/demo.bag", 1, "foxglove.sdk.v1")
 	v.control(0, 50, true, 0)
 	if n := v.messages(0); n != 200 {
 		t.Errorf("%d messages", n)
 	}
 	address, end2 := serveUntilEnd(t, "../../../testdata/demo.bag", "-t", "/none")
-	if _, res, err := websocket.Dial(t.Context(), "ws://"+address+"/ws/demo.bag", &websocket.DialOptions{Subprotocols: []string{"foxglove.sdk.v1"}}); err == nil || res.StatusCode != http.StatusInternalServerError {
+	if _, res, err := websocket.Dial(t.Context(), "ws://"+address+"/ws/demo.bag",
+		&websocket.DialOptions{Subprotocols: []string{"foxglove.sdk.v1"}}); err == nil ||
+		res.StatusCode != http.StatusInternalServerError {
 		t.Error(err)
 	}
 	if text := end2(); !strings.Contains(text, "/none") || !strings.Contains(text, "GET /ws/demo.bag: 500") {
@@ -200,7 +211,8 @@ func TestServeViewersLimit(t *testing.T) {
 		list = append(list, view(t, "ws://"+address+"/ws/demo.bag", 5, "foxglove.sdk.v1"))
 	}
 	dial := func() (int, error) {
-		conn, res, err := websocket.Dial(t.Context(), "ws://"+address+"/ws/demo.bag", &websocket.DialOptions{Subprotocols: []string{"foxglove.sdk.v1"}})
+		conn, res, err := websocket.Dial(t.Context(), "ws://"+address+"/ws/demo.bag",
+			&websocket.DialOptions{Subprotocols: []string{"foxglove.sdk.v1"}})
 		if err == nil {
 			_ = conn.CloseNow()
 		}

@@ -99,7 +99,8 @@ func (e *env) besideParts(ctx context.Context, job *convert.Job, write func() er
 	}
 	if x := folder.Index(); e.set.verbose && len(x.Attachments)+len(x.Metadata) > 0 {
 		e.writeLines("note", []string{fmt.Sprintf("the parts have no place for %s and %s; they are in %s",
-			phrase.Count(int64(len(x.Attachments)), "attachment"), phrase.Count(int64(len(x.Metadata)), "metadata record"), phrase.Clean(dir))})
+			phrase.Count(int64(len(x.Attachments)), "attachment"), phrase.Count(int64(len(x.Metadata)), "metadata record"),
+			phrase.Clean(dir))})
 	}
 	if len(lost) > 0 {
 		e.writeLines("warning", lossLines(lost, "attachment"))
@@ -166,7 +167,8 @@ func (e *env) splitParts(ctx context.Context, job *convert.Job) ([]splitPart, er
 		return nil, err
 	}
 	if errors.Is(err, convert.ErrParts) {
-		return nil, &failure{path: job.Source, what: err.Error(), hint: "split less often; bagconv info shows its times and size", err: err}
+		return nil, &failure{path: job.Source, what: err.Error(),
+			hint: "split less often; bagconv info shows its times and size", err: err}
 	}
 	if err != nil {
 		return nil, explainSelection(job.Source, err)
@@ -191,10 +193,12 @@ const manyParts = 1000
 // checkSizeUnit refuses a number of bytes that makes very many parts: other programs
 // count in MB. windowsErr is the error of convert.Windows.
 func checkSizeUnit(size string, parts int, windowsErr error) error {
-	if _, err := strconv.ParseFloat(size, 64); err != nil || parts <= manyParts && !errors.Is(windowsErr, convert.ErrParts) {
+	if _, err := strconv.ParseFloat(size, 64); err != nil || parts <= manyParts && !errors.Is(windowsErr,
+		convert.ErrParts) {
 		return nil
 	}
-	return flags.Usage(fmt.Sprintf("add the unit that you mean: %sM, or %sB for bytes", size, size), "--max-size %s is a number of bytes, and would make more than %s", size, phrase.Count(manyParts, "part"))
+	return flags.Usage(fmt.Sprintf("add the unit that you mean: %sM, or %sB for bytes", size, size),
+		"--max-size %s is a number of bytes, and would make more than %s", size, phrase.Count(manyParts, "part"))
 }
 
 // topicParts makes write one part per topic of the selection.
@@ -296,9 +300,12 @@ per part.`,
 func (s *settings) splitFlags() []flags.Flag {
 	return flags.AllIn(splitGroup, "split",
 		flags.Flag{Name: "max-size", Arg: "SIZE", Set: flags.Put(&s.split.maxSize),
-			Help: "begin a new part before one has more message data: 2G, 500MB. A number without a unit is bytes, for up to 1,000 parts"},
-		flags.Flag{Name: "max-duration", Arg: "D", Set: flags.Parsed(&s.split.maxDuration, parseLength), Help: "begin a new part after this time: 60s, 5m"},
-		flags.Flag{Name: "at", Arg: "TIME,TIME...", Several: true, Set: flags.Put(&s.split.at), Help: "begin new parts at these times"},
+			Help: "begin a new part before one has more message data: 2G, 500MB. A number without a unit is bytes, for up to " +
+				"1,000 parts"},
+		flags.Flag{Name: "max-duration", Arg: "D", Set: flags.Parsed(&s.split.maxDuration, parseLength),
+			Help: "begin a new part after this time: 60s, 5m"},
+		flags.Flag{Name: "at", Arg: "TIME,TIME...", Several: true, Set: flags.Put(&s.split.at),
+			Help: "begin new parts at these times"},
 		flags.Flag{Name: "by", Kind: flags.OneWord, Values: flags.Words("topic"), Help: "write one part per topic"},
 	)
 }

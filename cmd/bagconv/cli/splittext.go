@@ -14,7 +14,8 @@ import (
 func (e *env) writeParts(results []*resultJSON, quiet, verbose bool) {
 	if !quiet {
 		for _, r := range results {
-			line := fmt.Sprintf("%s: %s, %s", r.Sink.Path, phrase.Count(r.Sink.Messages, "message")+inSegments(r.Sink.Files), sizeText(r.Sink.Size))
+			line := fmt.Sprintf("%s: %s, %s", r.Sink.Path, phrase.Count(r.Sink.Messages, "message")+inSegments(r.Sink.Files),
+				sizeText(r.Sink.Size))
 			if r.DryRun {
 				line = fmt.Sprintf("%s: %s, about %s", r.Sink.Path, expected(r), sizeText(r.Sink.Size))
 			}
@@ -69,7 +70,8 @@ func totalOf(results []*resultJSON) *resultJSON {
 			}
 		}
 		a, b := &all.Lost, r.Lost // each reading finds the losses of its part
-		*a = storage.Lost{Bytes: max(a.Bytes, b.Bytes), Blocks: max(a.Blocks, b.Blocks), Messages: max(a.Messages, b.Messages),
+		*a = storage.Lost{Bytes: max(a.Bytes, b.Bytes), Blocks: max(a.Blocks, b.Blocks),
+			Messages:  max(a.Messages, b.Messages),
 			Uncounted: a.Uncounted || b.Uncounted, Duration: max(a.Duration, b.Duration)}
 	}
 	if all.DryRun {

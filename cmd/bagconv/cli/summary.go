@@ -46,7 +46,8 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 		}
 		e.writeLines("warning", warningLines(r.Source.Path, odd))
 		if n := presentIn(r); n > 0 {
-			e.writeLines("warning", []string{fmt.Sprintf("%s: %s of these were there already, equal in topic, time and content, and are there twice now; --dedupe leaves such messages out", r.Sink.Path, phrase.Grouped(n))})
+			e.writeLines("warning", []string{fmt.Sprintf("%s: %s of these were there already, equal in topic, time and "+
+				"content, and are there twice now; --dedupe leaves such messages out", r.Sink.Path, phrase.Grouped(n))})
 		}
 	}
 	salvage = salvage && !r.DryRun
@@ -63,7 +64,8 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	e.writeLines("damaged", warningLines(r.Source.Path, damage))
 	e.writeLines("lost", lossLines(lost, "message"))
 	if r.Source.Messages > 0 && r.Sink.Messages == 0 && duplicatesIn(r) < r.Source.Messages {
-		fmt.Fprintf(e.Err, "%s nothing is left: none of the %s could be converted; %s is empty\n", e.painted("lost"), phrase.Count(r.Source.Messages, "message"), phrase.Clean(r.Sink.Path))
+		fmt.Fprintf(e.Err, "%s nothing is left: none of the %s could be converted; %s is empty\n", e.painted("lost"),
+			phrase.Count(r.Source.Messages, "message"), phrase.Clean(r.Sink.Path))
 	}
 	var notes, doubts []convert.Loss
 	for _, n := range r.Notes {
@@ -173,7 +175,8 @@ func (e *env) writeLeftOut(losses []convert.Loss) {
 		if code == "ros-fields" {
 			wayOut = "--proto-types generated keeps them"
 		}
-		fmt.Fprintf(e.Err, "left out: %s in %s that %s; %s (-v lists them)\n", phrase.Count(int64(fields[code]), what[0]), phrase.Count(int64(len(topics[code])), "topic"), what[1], wayOut)
+		fmt.Fprintf(e.Err, "left out: %s in %s that %s; %s (-v lists them)\n", phrase.Count(int64(fields[code]), what[0]),
+			phrase.Count(int64(len(topics[code])), "topic"), what[1], wayOut)
 	}
 }
 
@@ -189,7 +192,8 @@ func (e *env) writeBorrowed(notes []convert.Loss) (others []convert.Loss) {
 		}
 	}
 	if n := len(types); n > 0 {
-		fmt.Fprintf(e.Err, "note: %s had no usable definition; the standard one was used (-v lists them)\n", phrase.Count(int64(n), "type"))
+		fmt.Fprintf(e.Err, "note: %s had no usable definition; the standard one was used (-v lists them)\n",
+			phrase.Count(int64(n), "type"))
 	}
 	return others
 }
@@ -325,5 +329,6 @@ func volumeText(r *resultJSON) string {
 	case r.Source.Size == 0:
 		return sizeText(r.Sink.Size) + seconds
 	}
-	return fmt.Sprintf("%s -> %s%s (%.0f MB/s)", sizeText(r.Source.Size), sizeText(r.Sink.Size), seconds, rate(r.Source.Size, r.Elapsed))
+	return fmt.Sprintf("%s -> %s%s (%.0f MB/s)", sizeText(r.Source.Size), sizeText(r.Sink.Size), seconds,
+		rate(r.Source.Size, r.Elapsed))
 }

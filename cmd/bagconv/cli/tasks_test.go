@@ -17,7 +17,8 @@ import (
 // TestTaskSchemas: what plan, work and collect print and write, for sound and broken inputs, is
 // their JSON Schemas.
 func TestTaskSchemas(t *testing.T) {
-	task, result, summary := loadSchema(t, "task.schema.json"), loadSchema(t, "result.schema.json"), loadSchema(t, "collect.schema.json")
+	task, result, summary := loadSchema(t, "task.schema.json"), loadSchema(t, "result.schema.json"), loadSchema(t,
+		"collect.schema.json")
 	line := loadSchema(t, "manifest.schema.json")
 	dir := t.TempDir()
 	out, plan, results := filepath.Join(dir, "out"), filepath.Join(dir, "plan.jsonl"), filepath.Join(dir, "results.jsonl")

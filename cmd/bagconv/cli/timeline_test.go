@@ -23,7 +23,8 @@ func TestFindingsOnTimeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	write := func(name string, times ...int) {
-		id, err := w.CreateTopic(storage.Topic{Name: name, Type: "std_msgs/Empty", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg"},
+		id, err := w.CreateTopic(storage.Topic{Name: name, Type: "std_msgs/Empty", Encoding: "ros1",
+			Schema:   storage.Schema{Encoding: "ros1msg"},
 			Metadata: map[string]string{storage.MetaMD5Sum: "d41d8cd98f00b204e9800998ecf8427e"}})
 		for _, at := range times {
 			if err == nil {
@@ -48,7 +49,8 @@ func TestFindingsOnTimeline(t *testing.T) {
 	}
 	show := func(terminal bool, args ...string) string {
 		var out, errOut bytes.Buffer
-		Run(context.Background(), append([]string{"bagconv", "check", path}, args...), Stdio{Out: &out, Err: &errOut, OutTerminal: terminal}, all.Registry())
+		Run(context.Background(), append([]string{"bagconv", "check", path}, args...), Stdio{Out: &out, Err: &errOut,
+			OutTerminal: terminal}, all.Registry())
 		if errOut.Len() > 0 {
 			t.Fatal(&errOut)
 		}
@@ -58,11 +60,13 @@ func TestFindingsOnTimeline(t *testing.T) {
 	_, drawing, ok := strings.Cut(text, "\ntimeline:  1s per character, from 2023-11-14T22:13:20Z")
 	_, drawing, _ = strings.Cut(drawing, "; ! is a finding\n")
 	drawing, _, _ = strings.Cut(drawing, "\n\n")
-	if want := "  /torn |"; !ok || !strings.HasPrefix(drawing, want) || strings.Contains(drawing, "/whole") || strings.Count(drawing, "!") != 1 {
+	if want := "  /torn |"; !ok || !strings.HasPrefix(drawing, want) || strings.Contains(drawing, "/whole") ||
+		strings.Count(drawing, "!") != 1 {
 		t.Fatalf("%s", text)
 	}
 	row := strings.TrimPrefix(drawing, "  /torn |")
-	if mark, gap := strings.IndexByte(row, '!'), strings.Index(row, "      "); mark < 8 || gap < 0 || mark > gap && mark < strings.LastIndex(row, "      ") {
+	if mark, gap := strings.IndexByte(row, '!'), strings.Index(row, "      "); mark < 8 || gap < 0 || mark > gap &&
+		mark < strings.LastIndex(row, "      ") {
 		t.Errorf("the gap and its finding are at %d and %d of %s", gap, mark, row)
 	}
 	for _, text := range []string{show(false), show(true, "--no-timeline")} {
@@ -80,7 +84,8 @@ func TestFindingsOnTimeline(t *testing.T) {
 		}
 		return n
 	}
-	if out.Timeline == nil || len(out.Timeline.Counts) != 2 || sum(out.Timeline.Counts[0]) != 200 || sum(out.Timeline.Counts[1]) != 400 || !slices.Contains(out.Timeline.Counts[0], 0) {
+	if out.Timeline == nil || len(out.Timeline.Counts) != 2 || sum(out.Timeline.Counts[0]) != 200 ||
+		sum(out.Timeline.Counts[1]) != 400 || !slices.Contains(out.Timeline.Counts[0], 0) {
 		t.Errorf("%+v", out.Timeline)
 	}
 }

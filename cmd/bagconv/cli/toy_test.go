@@ -29,11 +29,13 @@ func TestToy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.CreateTopic(storage.Topic{Name: "/own", Type: "Toy", Encoding: "toy", Schema: storage.Schema{Encoding: "toyschema", Data: []byte("x")}}); err != nil {
+	if _, err := w.CreateTopic(storage.Topic{Name: "/own", Type: "Toy", Encoding: "toy",
+		Schema: storage.Schema{Encoding: "toyschema", Data: []byte("x")}}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range int64(10) {
-		if err := w.Write(&storage.Message{LogTime: 1e18 + i*1e9, PublishTime: 1e18 + i, Sequence: uint32(i), Data: []byte{byte(i)}}); err != nil {
+		if err := w.Write(&storage.Message{LogTime: 1e18 + i*1e9, PublishTime: 1e18 + i, Sequence: uint32(i),
+			Data: []byte{byte(i)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,8 +85,10 @@ func TestToy(t *testing.T) {
 		{"info own.toy.notes", 1, []string{"the notes of a toy recording; name the recording itself"}},
 		{"--force " + bag + " own.toy", 1, []string{"own.toy.notes"}}, // what lies beside it would be taken for a part
 		// what the program prints about its formats
-		{"formats", 0, []string{"toy       toy recording: read and written", "a name in .toy", "attachments, metadata records"}},
-		{"convert --help", 0, []string{"--mood VALUE", "calm (default) or wild (toy): how it feels", "toy recording (toy)", "; overrides the ending"}},
+		{"formats", 0, []string{"toy       toy recording: read and written", "a name in .toy",
+			"attachments, metadata records"}},
+		{"convert --help", 0, []string{"--mood VALUE", "calm (default) or wild (toy): how it feels", "toy recording (toy)",
+			"; overrides the ending"}},
 		{"formats", 0, []string{"toy       toy recording"}},
 		{"man", 0, []string{`\-\-mood VALUE`, "toy recording"}},
 		{"__complete -- own.toy x.toy --mood .", 0, []string{"calm\n", "wild\n"}},
@@ -93,7 +97,8 @@ func TestToy(t *testing.T) {
 		{"info --from toy own.toy", 0, nil},
 	} {
 		var o, e bytes.Buffer
-		status := Run(context.Background(), append([]string{"bagconv"}, strings.Fields(c.line)...), Stdio{Out: &o, Err: &e}, registry)
+		status := Run(context.Background(), append([]string{"bagconv"}, strings.Fields(c.line)...), Stdio{Out: &o, Err: &e},
+			registry)
 		if status != c.status {
 			t.Errorf("%s: exit status %d, want %d\n%s%s", c.line, status, c.status, &o, &e)
 		}

@@ -69,7 +69,10 @@ func TestRunsAtOnce(t *testing.T) {
 	remote.Pause = time.Millisecond
 	t.Cleanup(func() { remote.Pause = pause })
 	t.Run("retries", func(t *testing.T) {
-		down := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "later", http.StatusServiceUnavailable) })
+		down := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "later",
+				http.StatusServiceUnavailable)
+		})
 		line := func(url, name string, retries int) []string {
 			return []string{"info", "--retries", fmt.Sprint(retries), url + "/" + name}
 		}
@@ -111,7 +114,8 @@ func TestRunsAtOnce(t *testing.T) {
 		for _, key := range []string{"d/x", "d//y", "e/x", "e/../y"} {
 			s.Put(key, []byte("x"))
 		}
-		_, errs := atOnce([]string{"info", "s3://" + s3test.Bucket + "/d/"}, []string{"info", "s3://" + s3test.Bucket + "/e/"})
+		_, errs := atOnce([]string{"info", "s3://" + s3test.Bucket + "/d/"},
+			[]string{"info", "s3://" + s3test.Bucket + "/e/"})
 		for i, mine := range []string{"/d/: keys", "/e/: keys"} {
 			if strings.Count(errs[i], mine) != 1 || strings.Contains(errs[i], []string{"/e/", "/d/"}[i]+": keys") {
 				t.Errorf("it says %s", errs[i])

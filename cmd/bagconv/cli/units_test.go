@@ -12,12 +12,14 @@ import (
 
 func testEnv() (*env, *bytes.Buffer, *bytes.Buffer) {
 	var out, errOut bytes.Buffer
-	return &env{Stdio: Stdio{Out: &out, Err: &errOut}, formats: withExports(storage.NewRegistry(fake)), fs: iox.OS}, &out, &errOut
+	return &env{Stdio: Stdio{Out: &out, Err: &errOut}, formats: withExports(storage.NewRegistry(fake)),
+		fs: iox.OS}, &out, &errOut
 }
 
 func TestUnits(t *testing.T) {
 	for in, want := range map[string]int64{
-		"1": 1, "1000": 1000, "768K": 768 << 10, "4M": 4 << 20, "1.5M": 3 << 19, "4MB": 4_000_000, "4MiB": 4 << 20, "2g": 2 << 30, "10b": 10, "4 M": 4 << 20,
+		"1": 1, "1000": 1000, "768K": 768 << 10, "4M": 4 << 20, "1.5M": 3 << 19, "4MB": 4_000_000, "4MiB": 4 << 20,
+		"2g": 2 << 30, "10b": 10, "4 M": 4 << 20,
 	} {
 		if got, err := storage.ParseSize(in); err != nil || got != want {
 			t.Errorf("%s: %d, %v", in, got, err)
@@ -36,7 +38,8 @@ func TestUnits(t *testing.T) {
 		}
 	}
 	for in, want := range map[int64]string{
-		0: "0s", 1500: "2µs", 45_550_000_000: "45.55s", 59_999_900_000: "60s", 185_200_000_000: "3m05.2s", 3_723_000_000_000: "1h02m03s", -5: "-5ns",
+		0: "0s", 1500: "2µs", 45_550_000_000: "45.55s", 59_999_900_000: "60s", 185_200_000_000: "3m05.2s",
+		3_723_000_000_000: "1h02m03s", -5: "-5ns",
 	} {
 		if got := durationText(in); got != want {
 			t.Errorf("%d: %s, want %s", in, got, want)
@@ -59,8 +62,10 @@ func TestUnits(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
-		"/imu": "/imu", "/gr\u00fc\u00df": "/gr\u00fc\u00df", "a\x1b[31mb": `a\x1b[31mb`, "a\nb": `a\x0ab`, "\u009b": `\x9b`, "a\xffb": `a\xffb`, "\ufffd": "\ufffd",
-		"/a\u202eb": `/a\u202eb`, "\u2066": `\u2066`, "\u2028": `\u2028`, "\ufeff": `\ufeff`, "\u00ad": `\xad`, "\U000e0001": `\ue0001`,
+		"/imu": "/imu", "/gr\u00fc\u00df": "/gr\u00fc\u00df", "a\x1b[31mb": `a\x1b[31mb`, "a\nb": `a\x0ab`, "\u009b": `\x9b`,
+		"a\xffb": `a\xffb`, "\ufffd": "\ufffd",
+		"/a\u202eb": `/a\u202eb`, "\u2066": `\u2066`, "\u2028": `\u2028`, "\ufeff": `\ufeff`, "\u00ad": `\xad`,
+		"\U000e0001": `\ue0001`,
 	} {
 		if got := phrase.Clean(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)

@@ -57,7 +57,8 @@ func (e *env) verifyJob(ctx context.Context) (*verify.Job, error) {
 	case len(args) == 0:
 		return nil, flags.Usage("type: bagconv verify A B", "no recordings given")
 	case len(args) == 1:
-		return nil, flags.Usage(fmt.Sprintf("type: bagconv verify %s B", phrase.Clean(args[0])), "only one recording given; verify compares two")
+		return nil, flags.Usage(fmt.Sprintf("type: bagconv verify %s B", phrase.Clean(args[0])),
+			"only one recording given; verify compares two")
 	case len(args) > 2:
 		return nil, flags.Usage("compare them two by two", "verify compares two recordings, not %d", len(args))
 	}
@@ -142,11 +143,16 @@ func (s *settings) verifyFlags() []flags.Flag {
 	return append(flags.AllIn(readGroup, "verify",
 		flags.Flag{Name: "both", Kind: flags.OnOff, Set: flags.Put(&s.verify.both),
 			Help: "apply the selection to B, too, with B's own topics and times: /imu of both, the first minute of both"},
-		flags.Flag{Name: "compare", Old: []string{"level"}, Kind: flags.OneWord, Values: flags.Words(verify.Levels()...), Default: verify.Content.String(), Set: flags.Nth(&s.verify.job.Level, verify.Content, verify.Counts, verify.Bytes),
-			Help: "what to compare. content (default): all fields of all messages; counts: only number, first and last time of messages; bytes: messages byte by byte, if they have the same encoding"},
-		flags.Flag{Name: "ignore", Arg: "WORDS", Kind: flags.SomeWords, Values: flags.Words(codes()...), Set: parse(&s.verify.job.Ignore),
-			Help: "differences that do not count, separated by commas: header-seq, extras (all attachments and metadata records), or unconvertible (topics, messages and unknown fields that a conversion leaves out and reports)"},
-		flags.Flag{Name: "exact", Arg: "WORDS", Kind: flags.SomeWords, Values: append(exactCodes, flags.Words("all")...), Set: parse(&s.verify.job.Exact),
+		flags.Flag{Name: "compare", Old: []string{"level"}, Kind: flags.OneWord, Values: flags.Words(verify.Levels()...),
+			Default: verify.Content.String(), Set: flags.Nth(&s.verify.job.Level, verify.Content, verify.Counts, verify.Bytes),
+			Help: "what to compare. content (default): all fields of all messages; counts: only number, first and last time " +
+				"of messages; bytes: messages byte by byte, if they have the same encoding"},
+		flags.Flag{Name: "ignore", Arg: "WORDS", Kind: flags.SomeWords, Values: flags.Words(codes()...),
+			Set: parse(&s.verify.job.Ignore),
+			Help: "differences that do not count, separated by commas: header-seq, extras (all attachments and metadata " +
+				"records), or unconvertible (topics, messages and unknown fields that a conversion leaves out and reports)"},
+		flags.Flag{Name: "exact", Arg: "WORDS", Kind: flags.SomeWords, Values: append(exactCodes, flags.Words("all")...),
+			Set:  parse(&s.verify.job.Exact),
 			Help: "differences by design that count as differences, or all:"},
 	), s.jsonFlag().In(readGroup, "print JSON, with the content hash of each topic", "verify"))
 }

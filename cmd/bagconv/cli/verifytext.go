@@ -27,14 +27,16 @@ func writeVerify(w io.Writer, r *verify.Result) error {
 		if left != "" {
 			in = "what both can hold"
 		}
-		fmt.Fprintf(&b, "%s and %s are equal in %s%s: %s, %s%s%s\n", a, other, in, asFarAs(r), phrase.Count(int64(len(r.Topics)), "topic"), phrase.Count(r.A.Messages, "message"), extrasText(r), left)
+		fmt.Fprintf(&b, "%s and %s are equal in %s%s: %s, %s%s%s\n", a, other, in, asFarAs(r),
+			phrase.Count(int64(len(r.Topics)), "topic"), phrase.Count(r.A.Messages, "message"), extrasText(r), left)
 	} else {
 		more := ""
 		extras := len(r.Extras)
 		if extras > 0 {
 			more = fmt.Sprintf(", and in %s", phrase.Count(int64(extras), "attachment or metadata record"))
 		}
-		fmt.Fprintf(&b, "%s and %s differ on %d of %s%s\n", a, other, len(different)-extras, phrase.Count(int64(len(r.Topics)), "topic"), more)
+		fmt.Fprintf(&b, "%s and %s differ on %d of %s%s\n", a, other, len(different)-extras,
+			phrase.Count(int64(len(r.Topics)), "topic"), more)
 	}
 	for _, end := range []*verify.End{&r.A, &r.B} {
 		if text := windowText(end.Selection); text != "" {
@@ -140,5 +142,6 @@ func leftText(r *verify.Result) string {
 	if fields == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; not compared: %s of %s", phrase.Count(int64(fields), "field"), phrase.Count(int64(len(topics)), "topic"))
+	return fmt.Sprintf("; not compared: %s of %s", phrase.Count(int64(fields), "field"), phrase.Count(int64(len(topics)),
+		"topic"))
 }

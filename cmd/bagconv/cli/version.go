@@ -47,7 +47,8 @@ func (e *env) version(ctx context.Context) error {
 	if revision != "" {
 		revision = " " + revision
 	}
-	_, err := fmt.Fprintf(e.Out, "bagconv %s%s %s %s/%s\n", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintf(e.Out, "bagconv %s%s %s %s/%s\n", version, revision, runtime.Version(), runtime.GOOS,
+		runtime.GOARCH)
 	return err
 }
 

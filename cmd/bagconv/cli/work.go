@@ -17,9 +17,11 @@ import (
 // work does the tasks that it reads.
 func (e *env) work(ctx context.Context) error {
 	if len(e.words) > 0 {
-		return flags.Usage("type: bagconv work < PLAN, or bagconv work --task PLAN", "work takes no %s", phrase.Clean(e.wordAt(0)))
+		return flags.Usage("type: bagconv work < PLAN, or bagconv work --task PLAN", "work takes no %s",
+			phrase.Clean(e.wordAt(0)))
 	}
-	w := &worker{env: e, store: tasks.Store{FS: e.fs}, runs: map[string]*preparedRun{}, jobs: e.set.batch.jobs, tally: tasks.Tally{}}
+	w := &worker{env: e, store: tasks.Store{FS: e.fs}, runs: map[string]*preparedRun{}, jobs: e.set.batch.jobs,
+		tally: tasks.Tally{}}
 	if w.jobs < 0 {
 		return flags.Usage("0 is one per two cores", "--jobs needs a number of conversions, not %d", w.jobs)
 	}
@@ -46,10 +48,12 @@ func (e *env) work(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil && err == nil {
 		err = cause
 	}
-	lossy, failed, transient := w.tally[batch.StatusLossy].Tasks, w.tally[batch.StatusFailed].Tasks, w.tally[tasks.FateTransient].Tasks
+	lossy, failed, transient := w.tally[batch.StatusLossy].Tasks, w.tally[batch.StatusFailed].Tasks,
+		w.tally[tasks.FateTransient].Tasks
 	if !e.set.quiet {
 		e.say("%s done, %d of them with losses; %d done before; %d failed, %d for a reason that may pass",
-			phrase.Count(int64(w.tally[batch.StatusOK].Tasks+lossy), "task"), lossy, w.tally[tasks.FateSkipped].Tasks, failed+transient, transient)
+			phrase.Count(int64(w.tally[batch.StatusOK].Tasks+lossy), "task"), lossy, w.tally[tasks.FateSkipped].Tasks,
+			failed+transient, transient)
 	}
 	if err != nil {
 		return err
@@ -104,7 +108,8 @@ func (w *worker) eachFile(read func(io.Reader) error) error {
 			err = errors.Join(read(f), f.Close())
 		}
 		if err != nil {
-			return &failure{path: name, what: "the tasks cannot be read: " + plainError(err).Error(), hint: "bagconv plan writes tasks", err: err}
+			return &failure{path: name, what: "the tasks cannot be read: " + plainError(err).Error(),
+				hint: "bagconv plan writes tasks", err: err}
 		}
 	}
 	return nil
@@ -164,23 +169,33 @@ the number of tasks.`,
 func (s *settings) taskFlags() []flags.Flag {
 	quiet := flags.Flag{Name: "quiet", Short: "q", Kind: flags.OnOff, Set: flags.Put(&s.quiet)}
 	list := flags.AllIn(batchGroup, "plan",
-		flags.Flag{Name: "output", Short: "o", Arg: "FILE", Kind: flags.File, Set: flags.Put(&s.output), Help: "write the plan into FILE, which is replaced if it is a plan, instead of to standard output"},
+		flags.Flag{Name: "output", Short: "o", Arg: "FILE", Kind: flags.File, Set: flags.Put(&s.output),
+			Help: "write the plan into FILE, which is replaced if it is a plan, instead of to standard output"},
 		s.forceFlag("tasks replace existing outputs"),
 		flags.Flag{Name: "range-size", Arg: "SIZE", Set: flags.Put(&s.work.rangeSize),
 			Brief: "cut larger recordings into ranges of time, a task each",
-			Help:  "cut recordings that are larger into ranges of time that read about so much, such as 10G, a task each; the parts together are what one conversion writes"},
+			Help: "cut recordings that are larger into ranges of time that read about so much, such as 10G, a task each; the " +
+				"parts together are what one conversion writes"},
 	)
 	list = append(list, flags.AllIn(batchGroup, "work",
-		flags.Flag{Name: "task", Arg: "FILE", Kind: flags.File, Several: true, Set: flags.Put(&s.work.tasks), Help: "read tasks from FILE, a plan or a part of one, instead of from standard input; repeat the flag for more files"},
+		flags.Flag{Name: "task", Arg: "FILE", Kind: flags.File, Several: true, Set: flags.Put(&s.work.tasks),
+			Help: "read tasks from FILE, a plan or a part of one, instead of from standard input; " +
+				"repeat the flag for more files"},
 		flags.Flag{Name: "shard", Arg: "I/N", Set: flags.Put(&s.work.shard),
-			Help: "do share I, counted from 0, of N shares of the tasks, about equal in bytes. With --task the default is the share that Kubernetes, AWS Batch or Slurm has for this process, see docs/scale.md; 0/1 is everything"},
+			Help: "do share I, counted from 0, of N shares of the tasks, about equal in bytes. With --task the default is the " +
+				"share that Kubernetes, AWS Batch or Slurm has for this process, see docs/scale.md; 0/1 is everything"},
 		jobsFlag(s),
-		flags.Flag{Name: "losses-ok", Kind: flags.OnOff, Set: flags.Put(&s.work.lossesOK), Help: "end with 0 instead of 3 if all tasks are done, but something is damaged or lost: for engines that know success and failure only"},
+		flags.Flag{Name: "losses-ok", Kind: flags.OnOff, Set: flags.Put(&s.work.lossesOK),
+			Help: "end with 0 instead of 3 if all tasks are done, but something is damaged or lost: for engines that know " +
+				"success and failure only"},
 	)...)
 	list = append(list, flags.AllIn(batchGroup, "collect",
-		flags.Flag{Name: "manifest", Arg: "FILE", Kind: flags.File, Set: flags.Put(&s.batch.manifest), Help: "manifest file, instead of OUT/manifest.jsonl"},
-		flags.Flag{Name: "dataset", Arg: "DIR", Kind: flags.File, Set: flags.Put(&s.work.dataset), Help: "when all tasks of a plan with --to episodes are done, join their episodes to this LeRobot data set"},
-		flags.Flag{Name: "append", Kind: flags.OnOff, Set: flags.Put(&s.export.add), Help: "add to the data set of --dataset"},
+		flags.Flag{Name: "manifest", Arg: "FILE", Kind: flags.File, Set: flags.Put(&s.batch.manifest),
+			Help: "manifest file, instead of OUT/manifest.jsonl"},
+		flags.Flag{Name: "dataset", Arg: "DIR", Kind: flags.File, Set: flags.Put(&s.work.dataset),
+			Help: "when all tasks of a plan with --to episodes are done, join their episodes to this LeRobot data set"},
+		flags.Flag{Name: "append", Kind: flags.OnOff, Set: flags.Put(&s.export.add),
+			Help: "add to the data set of --dataset"},
 	)...)
 	return append(list,
 		quiet.In(runGroup, "do not count the tasks on standard error", "plan"),

@@ -63,12 +63,14 @@ func failedResult(t *tasks.Task, err error) *tasks.Result {
 		t = &tasks.Task{}
 	}
 	if t.Source != "" && errors.Is(err, syscall.ENOSPC) { // it may be about a receipt, whose name tells nobody anything
-		err = &failure{path: t.Source, what: "no space left in " + phrase.Clean(t.OutputDir), hint: "make room there, then run the task again", err: err}
+		err = &failure{path: t.Source, what: "no space left in " + phrase.Clean(t.OutputDir),
+			hint: "make room there, then run the task again", err: err}
 	}
 	r := t.Pending()
 	r.SourceFormat, r.Size, r.ModTime = t.SourceFormat, t.Size, t.ModTime
 	r.Status, r.Error, r.Transient, r.DurationNS = batch.StatusFailed, explain(err), tasks.Transient(err), "0"
-	r.OutputFiles, r.Options, r.LossCodes, r.ByDesign, r.DamageCodes = []string{}, []string{}, []string{}, []string{}, []string{}
+	r.OutputFiles, r.Options, r.LossCodes, r.ByDesign, r.DamageCodes = []string{}, []string{}, []string{}, []string{},
+		[]string{}
 	return r
 }
 
@@ -113,14 +115,16 @@ func (w *worker) lacks(s recipe.Setting) bool {
 // otherContents is the error of a task whose plan had other definitions, or other content of the files that flags
 // name, than this process has: what it would write is not what was planned.
 func otherContents(t *tasks.Task, have string) error {
-	what := "the definitions of --defs, --types-to or " + defsVariable + ", or the content of a file of --rules, --qos or --attach, are not those that the plan was made with"
+	what := "the definitions of --defs, --types-to or " + defsVariable +
+		", or the content of a file of --rules, --qos or --attach, are not those that the plan was made with"
 	switch {
 	case have == "":
 		what = "the plan was made with definitions of " + defsVariable + ", which is not set here"
 	case t.Recipe.Content == "":
 		what = "the plan was made without definitions, and " + defsVariable + " is set here"
 	}
-	return &failure{path: t.Source, what: what, hint: "give them as they were for the plan, or make a new plan", err: &lacking{errors.New("other content")}}
+	return &failure{path: t.Source, what: what, hint: "give them as they were for the plan, or make a new plan",
+		err: &lacking{errors.New("other content")}}
 }
 
 // A lacking is the error of a task whose recipe names what this process does not have: another worker may.
@@ -159,7 +163,8 @@ func (w *worker) convert(b *batchRun, item *batchItem, try int) (*tasks.Result, 
 	if entry == nil {
 		return nil, err
 	}
-	r := &tasks.Result{Task: t.ID, Transient: err != nil && tasks.Transient(err), Manifest: w.manifest, Entry: *entry, Err: err}
+	r := &tasks.Result{Task: t.ID, Transient: err != nil && tasks.Transient(err), Manifest: w.manifest, Entry: *entry,
+		Err: err}
 	if err == nil || entry.Done() {
 		return r, w.keep(t, r, sync)
 	}
@@ -288,8 +293,10 @@ func (b *batchRun) input(t *tasks.Task) *batch.Input {
 func (b *batchRun) convertOne(ctx context.Context, item *batchItem, made *folders) (e *batch.Entry, err error) {
 	began, output, part := time.Now(), item.task.Output, item.task.Range
 	e = &batch.Entry{
-		SchemaVersion: batch.SchemaVersion, Input: inputName(item.Input), Size: item.Size, ModTime: item.ModTime, Output: output, Format: b.job.SinkFormat.Name,
-		OutputFiles: []string{}, Options: append([]string{}, b.options...), LossCodes: []string{}, ByDesign: []string{}, DamageCodes: []string{},
+		SchemaVersion: batch.SchemaVersion, Input: inputName(item.Input), Size: item.Size, ModTime: item.ModTime,
+		Output: output, Format: b.job.SinkFormat.Name,
+		OutputFiles: []string{}, Options: append([]string{}, b.options...), LossCodes: []string{}, ByDesign: []string{},
+		DamageCodes: []string{},
 	}
 	if item.Format != nil {
 		e.SourceFormat = item.Format.Name
@@ -387,7 +394,8 @@ func fillEntry(e *batch.Entry, r *resultJSON) {
 			e.DamageCodes = tasks.Union(e.DamageCodes, w.Code)
 		}
 	}
-	e.Lost = batch.Lost{Messages: e.Lost.Messages + r.Lost.Messages, Bytes: r.Lost.Bytes, Blocks: r.Lost.Blocks, Uncounted: r.Lost.Uncounted}
+	e.Lost = batch.Lost{Messages: e.Lost.Messages + r.Lost.Messages, Bytes: r.Lost.Bytes, Blocks: r.Lost.Blocks,
+		Uncounted: r.Lost.Uncounted}
 	e.Topics = len(r.Topics)
 	for _, t := range r.Topics {
 		e.Read += t.Read

@@ -33,7 +33,8 @@ func TestWindow(t *testing.T) {
 	f := &readLog{}
 	w := NewWindow(f, size)
 	for _, c := range []struct{ off, n, want int64 }{
-		{0, 10, 10}, {100, 3000, 3000}, {4000, 200, 200}, {4 << 10, 300 << 10, 300 << 10}, {800 << 10, 1, 1}, {size - 5, 10, 5}, {size + 5, 1, 0},
+		{0, 10, 10}, {100, 3000, 3000}, {4000, 200, 200}, {4 << 10, 300 << 10, 300 << 10}, {800 << 10, 1, 1}, {size - 5, 10,
+			5}, {size + 5, 1, 0},
 	} {
 		b, err := w.Data(c.off, c.n)
 		if err != nil || int64(len(b)) != c.want {
@@ -74,7 +75,10 @@ func (b *fakeBlock) Append() error { b.calls += "a"; return nil }
 func (b *fakeBlock) Lent() bool    { return false }
 
 func newState(ctx context.Context) *State {
-	return &State{Ctx: ctx, Fail: func(what string, err error) error { return &storage.Error{What: what, Offset: -1, Err: err} }}
+	return &State{Ctx: ctx, Fail: func(what string, err error) error {
+		return &storage.Error{What: what, Offset: -1,
+			Err: err}
+	}}
 }
 
 // TestState: the first error stays; after Finish only Commit follows, once.

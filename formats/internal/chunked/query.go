@@ -74,8 +74,10 @@ var messages = sync.Pool{New: func() any { return new([]byte) }}
 
 // NewQuery begins a query of no topics yet, on a file whose blocks reader reads and block
 // describes. It must be released. Without an index, blocks that have a wanted topic are read whole.
-func NewQuery(ctx context.Context, q storage.Query, src *Source, reader storage.BlockReader, block func(i int) *storage.Block, index Index) *Query {
-	x := &Query{ctx: ctx, src: src, reader: reader, block: block, index: index, data: src.Window(), pooled: messages.Get().(*[]byte)}
+func NewQuery(ctx context.Context, q storage.Query, src *Source, reader storage.BlockReader,
+	block func(i int) *storage.Block, index Index) *Query {
+	x := &Query{ctx: ctx, src: src, reader: reader, block: block, index: index, data: src.Window(),
+		pooled: messages.Get().(*[]byte)}
 	x.buf = *x.pooled
 	x.Start, x.End = q.Range()
 	return x

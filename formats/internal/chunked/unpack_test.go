@@ -37,12 +37,13 @@ func TestUnpack(t *testing.T) {
 		size  int64
 		whole bool
 	}{
-		"zeros":                  {make([]byte, 80<<20), 80 << 20, false},
-		"zeros, 2^62":            {make([]byte, 80<<20), 1 << 62, false},
-		"a large record":         {record(80 << 20), 80<<20 + 8, true},
-		"many records":           {small, int64(len(small)), true},
-		"records, then zeros":    {append(record(34<<20), make([]byte, 50<<20)...), 90 << 20, false},
-		"a record of any length": {append(binary.LittleEndian.AppendUint64(nil, 1<<40), make([]byte, 50<<20)...), 1 << 41, false},
+		"zeros":               {make([]byte, 80<<20), 80 << 20, false},
+		"zeros, 2^62":         {make([]byte, 80<<20), 1 << 62, false},
+		"a large record":      {record(80 << 20), 80<<20 + 8, true},
+		"many records":        {small, int64(len(small)), true},
+		"records, then zeros": {append(record(34<<20), make([]byte, 50<<20)...), 90 << 20, false},
+		"a record of any length": {append(binary.LittleEndian.AppendUint64(nil, 1<<40), make([]byte, 50<<20)...), 1 << 41,
+			false},
 	} {
 		for _, codec := range []*compress.Codec{compress.LZ4, compress.BZ2, compress.Zstd} {
 			src, err := codec.Encode(nil, x.data, 1)

@@ -38,14 +38,16 @@ type Addition struct {
 // recording. The error wraps storage.ErrUnsupported for what cannot be added to,
 // storage.ErrLocked while another run adds to it, and storage.ErrCorrupt or ErrTruncated if
 // it is damaged.
-func (s *Storage) NewAddition(ctx context.Context, path string, o storage.WriteOptions, read inplace.Opener) (_ *Addition, info *storage.Info, err error) {
+func (s *Storage) NewAddition(ctx context.Context, path string, o storage.WriteOptions,
+	read inplace.Opener) (_ *Addition, info *storage.Info, err error) {
 	a := &Addition{Dir: filepath.Clean(path), ctx: ctx, s: s, read: read, fs: iox.FS(o.FS), sync: !o.NoSync}
 	st, err := a.fs.Stat(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !st.IsDir() {
-		return nil, nil, fmt.Errorf("a single file cannot be added to, only a folder: merge the recordings into a new one: %w", storage.ErrUnsupported)
+		return nil, nil, fmt.Errorf(
+			"a single file cannot be added to, only a folder: merge the recordings into a new one: %w", storage.ErrUnsupported)
 	}
 	if a.lock, err = a.fs.Open(path); err != nil {
 		return nil, nil, err
@@ -103,7 +105,8 @@ func (a *Addition) open() (*storage.Info, error) {
 		return nil, damaged(fmt.Errorf("no %s: %w", MetadataName, storage.ErrCorrupt))
 	}
 	if a.meta.Compression != "" || a.meta.Mode != "" || a.meta.Version < 4 {
-		return nil, fmt.Errorf("a folder with %s of version %d, compression %q: merge the recordings into a new one: %w", MetadataName, a.meta.Version, a.meta.Compression, storage.ErrUnsupported)
+		return nil, fmt.Errorf("a folder with %s of version %d, compression %q: merge the recordings into a new one: %w",
+			MetadataName, a.meta.Version, a.meta.Compression, storage.ErrUnsupported)
 	}
 	a.Profile = ProfileOf(a.meta)
 	r, err := a.read(a.ctx, a.Dir, storage.ReadOptions{FS: a.fs, Strict: true})
@@ -233,7 +236,10 @@ func (m *Metadata) extend(more *Metadata) error {
 func (m *Metadata) AddTopics(more *Metadata) error {
 	had := slices.Clone(m.Topics)
 	for _, t := range more.Topics {
-		i := slices.IndexFunc(m.Topics, func(o Topic) bool { return o.Name == t.Name && o.Type == t.Type && o.Format == t.Format })
+		i := slices.IndexFunc(m.Topics, func(o Topic) bool {
+			return o.Name == t.Name && o.Type == t.Type &&
+				o.Format == t.Format
+		})
 		if i >= 0 {
 			m.Topics[i].Messages += t.Messages
 			continue
@@ -261,7 +267,10 @@ func (m *Metadata) extendCustom(more *Metadata, had []Topic) error {
 		return err
 	}
 	for _, c := range added {
-		if !slices.ContainsFunc(had, func(t Topic) bool { return t.Name == c.Name && t.Type == c.Type && t.Format == c.Encoding }) {
+		if !slices.ContainsFunc(had, func(t Topic) bool {
+			return t.Name == c.Name && t.Type == c.Type &&
+				t.Format == c.Encoding
+		}) {
 			list = append(list, c)
 		}
 	}
@@ -287,7 +296,8 @@ func (a *Addition) Commit(names []string) (err error) {
 	for _, name := range append(slices.Clone(names), MetadataName) {
 		after.Place(filepath.Join(a.Dir, name), filepath.Join(from, name))
 	}
-	if err := a.s.prove(a.ctx, a.fs, a.Dir, a.read, after, "make a sound copy first: bagconv recover IN OUT", true); err != nil {
+	if err := a.s.prove(a.ctx, a.fs, a.Dir, a.read, after, "make a sound copy first: bagconv recover IN OUT",
+		true); err != nil {
 		return err
 	}
 	moved := 0

@@ -46,7 +46,8 @@ func (s *Storage) Files(fsys storage.FS, path string) (f storage.Files, err erro
 		f.Beside = append(f.Beside, s.beside(fsys, p)...)
 		names[s.partStem(filepath.Base(p))] = true
 	}
-	f.Guessed = (len(names) > 1 || s.Alone && l.Folder && !names[baseOf(path)]) && (l.Meta == nil || len(l.Meta.Paths) == 0)
+	f.Guessed = (len(names) > 1 || s.Alone && l.Folder && !names[baseOf(path)]) &&
+		(l.Meta == nil || len(l.Meta.Paths) == 0)
 	return f, nil
 }
 

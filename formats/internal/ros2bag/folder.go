@@ -124,7 +124,8 @@ func (s *Storage) Find(ctx context.Context, fsys storage.FS, path string, warn W
 		}
 		return nil, fmt.Errorf("rosbag2 folder with storage %.40q and no %s file: %w", id, s.Ext, storage.ErrUnsupported)
 	case l.Meta != nil && len(l.Meta.Paths) > 0:
-		return nil, fmt.Errorf("none of the %d files listed in %s exists: %w", len(l.Meta.Paths), MetadataName, fs.ErrNotExist)
+		return nil, fmt.Errorf("none of the %d files listed in %s exists: %w", len(l.Meta.Paths), MetadataName,
+			fs.ErrNotExist)
 	}
 	return nil, fmt.Errorf("no %s file in the folder: %w", s.Ext, fs.ErrNotExist)
 }
@@ -143,10 +144,12 @@ func (l *Layout) Size(fsys storage.FS) (n int64) {
 func (l *Layout) readMetadata(ctx context.Context, fsys storage.FS, path string, warn Warner) error {
 	f, err := fsys.Open(filepath.Join(path, MetadataName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return warn("no-metadata", false, "no %s in the folder; the parts are read in the order of their numbers", MetadataName)
+		return warn("no-metadata", false, "no %s in the folder; the parts are read in the order of their numbers",
+			MetadataName)
 	}
 	if errors.Is(err, iox.ErrNotRegular) {
-		return warn("metadata", true, "%s is not a regular file and is not read; information that only it has is lost", MetadataName)
+		return warn("metadata", true, "%s is not a regular file and is not read; information that only it has is lost",
+			MetadataName)
 	}
 	if err != nil {
 		return err
@@ -175,7 +178,8 @@ func (l *Layout) readMetadata(ctx context.Context, fsys storage.FS, path string,
 	}
 	l.Meta = m
 	if m.Version > newestMetadata {
-		return warn("version", false, "%s has version %d; the newest known version is %d", MetadataName, m.Version, newestMetadata)
+		return warn("version", false, "%s has version %d; the newest known version is %d", MetadataName, m.Version,
+			newestMetadata)
 	}
 	return nil
 }
@@ -211,7 +215,9 @@ func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage,
 		}
 		switch {
 		case path == "" && outside:
-			if err := warn("missing-part", true, "%s lists %.200q, which lies outside of the folder and is not read; to read it, name that file", MetadataName, p); err != nil {
+			if err := warn("missing-part", true,
+				"%s lists %.200q, which lies outside of the folder and is not read; to read it, name that file", MetadataName,
+				p); err != nil {
 				return err
 			}
 		case path == "":
@@ -225,7 +231,9 @@ func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage,
 	}
 	if len(l.Parts) == 0 && len(found) > 0 && len(missing) > 0 {
 		l.Parts = found
-		return warn("paths", false, "%s lists %d files, such as %.200q, but none of them exists; the %s files in the folder are read", MetadataName, len(missing), missing[0], s.Ext)
+		return warn("paths", false,
+			"%s lists %d files, such as %.200q, but none of them exists; the %s files in the folder are read", MetadataName,
+			len(missing), missing[0], s.Ext)
 	}
 	known, stems := map[string]bool{}, map[string]bool{}
 	for p := range seen {
@@ -240,7 +248,8 @@ func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage,
 		case wrong && stems[s.partStem(name)]: // what is wrong may be its name in the list
 			l.Parts = append(l.Parts, p)
 			slices.SortFunc(l.Parts, compareNumeric)
-			err = warn("paths", false, "%s is not listed in %s, which lists others that cannot be right; it is read", name, MetadataName)
+			err = warn("paths", false, "%s is not listed in %s, which lists others that cannot be right; it is read", name,
+				MetadataName)
 		default:
 			err = warn("unlisted-part", false, "%s is not listed in %s and is not read", name, MetadataName)
 		}

@@ -17,7 +17,8 @@ import (
 )
 
 // toy is a storage whose parts begin with "toy" and end with "end".
-var toy = &Storage{ID: "toy", Ext: ".toy", Magic: "toy", Beside: []string{"-log"}, WholePart: func(fsys storage.FS, path string) bool {
+var toy = &Storage{ID: "toy", Ext: ".toy", Magic: "toy", Beside: []string{"-log"}, WholePart: func(fsys storage.FS,
+	path string) bool {
 	b, err := os.ReadFile(path)
 	return err == nil && bytes.HasSuffix(b, []byte("end"))
 }}
@@ -53,7 +54,8 @@ func find(t *testing.T, path string) (string, error) {
 }
 
 func listing(names ...string) string {
-	return "rosbag2_bagfile_information:\n  version: 5\n  storage_identifier: toy\n  relative_file_paths: [" + strings.Join(names, ", ") + "]\n"
+	return "rosbag2_bagfile_information:\n  version: 5\n  storage_identifier: toy\n  relative_file_paths: [" +
+		strings.Join(names, ", ") + "]\n"
 }
 
 // TestFind: which parts a folder has, for a storage that this package does not know.
@@ -62,21 +64,29 @@ func TestFind(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"by number":        {map[string]string{"run_10.toy": "", "run_9.toy": "", "run_2.toy": "", "note.txt": ""}, "run_2.toy run_9.toy run_10.toy | no-metadata"},
-		"Lyrical":          {map[string]string{"10_run.toy": "", "9_run.toy": ""}, "9_run.toy 10_run.toy | no-metadata"},
-		"twice, whole":     {map[string]string{"run_0.toy": "toy end", "run_0.toy.zstd": ""}, "run_0.toy | no-metadata"},
-		"twice, cut":       {map[string]string{"run_0.toy": "toy e", "run_0.toy.zstd": ""}, "run_0.toy.zstd | no-metadata"},
-		"listed":           {map[string]string{"metadata.yaml": listing("run_1.toy", "run_0.toy"), "run_0.toy": "", "run_1.toy": ""}, "run_1.toy run_0.toy | "},
+		"by number": {map[string]string{"run_10.toy": "", "run_9.toy": "", "run_2.toy": "", "note.txt": ""},
+			"run_2.toy run_9.toy run_10.toy | no-metadata"},
+		"Lyrical":      {map[string]string{"10_run.toy": "", "9_run.toy": ""}, "9_run.toy 10_run.toy | no-metadata"},
+		"twice, whole": {map[string]string{"run_0.toy": "toy end", "run_0.toy.zstd": ""}, "run_0.toy | no-metadata"},
+		"twice, cut":   {map[string]string{"run_0.toy": "toy e", "run_0.toy.zstd": ""}, "run_0.toy.zstd | no-metadata"},
+		"listed": {map[string]string{"metadata.yaml": listing("run_1.toy", "run_0.toy"), "run_0.toy": "",
+			"run_1.toy": ""}, "run_1.toy run_0.toy | "},
 		"listed in parent": {map[string]string{"metadata.yaml": listing("run/run_0.toy"), "run_0.toy": ""}, "run_0.toy | "},
-		"listed outside":   {map[string]string{"metadata.yaml": listing("/etc/passwd", "../../../../../../etc/passwd", "run_0.toy"), "run_0.toy": ""}, "run_0.toy | missing-part missing-part"},
-		"listed plain":     {map[string]string{"metadata.yaml": listing("run_0.toy"), "run_0.toy.zstd": ""}, "run_0.toy.zstd | "},
-		"missing, more":    {map[string]string{"metadata.yaml": listing("run_0.toy", "run_1.toy"), "run_1.toy": "", "run_2.toy": ""}, "run_1.toy run_2.toy | missing-part paths"},
-		"missing, another": {map[string]string{"metadata.yaml": listing("run_0.toy", "run_1.toy"), "run_1.toy": "", "old_2.toy": ""}, "run_1.toy | missing-part unlisted-part"},
-		"listed twice":     {map[string]string{"metadata.yaml": listing("run_1.toy", "run_1.toy"), "run_0.toy": "", "run_1.toy": ""}, "run_0.toy run_1.toy | paths"},
-		"renamed":          {map[string]string{"metadata.yaml": listing("old_0.toy"), "run_0.toy": ""}, "run_0.toy | paths"},
-		"no YAML":          {map[string]string{"metadata.yaml": "{{{", "run_0.toy": ""}, "run_0.toy | metadata"},
-		"from the future":  {map[string]string{"metadata.yaml": strings.Replace(listing("run_0.toy"), "5", "50", 1), "run_0.toy": ""}, "run_0.toy | version"},
-		"other storage":    {map[string]string{"run_0.toy": "", "run_0.mcap": ""}, "run_0.toy | mcap no-metadata"},
+		"listed outside": {map[string]string{"metadata.yaml": listing("/etc/passwd", "../../../../../../etc/passwd",
+			"run_0.toy"), "run_0.toy": ""}, "run_0.toy | missing-part missing-part"},
+		"listed plain": {map[string]string{"metadata.yaml": listing("run_0.toy"), "run_0.toy.zstd": ""},
+			"run_0.toy.zstd | "},
+		"missing, more": {map[string]string{"metadata.yaml": listing("run_0.toy", "run_1.toy"), "run_1.toy": "",
+			"run_2.toy": ""}, "run_1.toy run_2.toy | missing-part paths"},
+		"missing, another": {map[string]string{"metadata.yaml": listing("run_0.toy", "run_1.toy"), "run_1.toy": "",
+			"old_2.toy": ""}, "run_1.toy | missing-part unlisted-part"},
+		"listed twice": {map[string]string{"metadata.yaml": listing("run_1.toy", "run_1.toy"), "run_0.toy": "",
+			"run_1.toy": ""}, "run_0.toy run_1.toy | paths"},
+		"renamed": {map[string]string{"metadata.yaml": listing("old_0.toy"), "run_0.toy": ""}, "run_0.toy | paths"},
+		"no YAML": {map[string]string{"metadata.yaml": "{{{", "run_0.toy": ""}, "run_0.toy | metadata"},
+		"from the future": {map[string]string{"metadata.yaml": strings.Replace(listing("run_0.toy"), "5", "50", 1),
+			"run_0.toy": ""}, "run_0.toy | version"},
+		"other storage": {map[string]string{"run_0.toy": "", "run_0.mcap": ""}, "run_0.toy | mcap no-metadata"},
 	} {
 		dir := folder(t, c.files)
 		if got, err := find(t, dir); got != c.want || err != nil {
@@ -93,7 +103,8 @@ func TestFind(t *testing.T) {
 		"empty":         {nil, fs.ErrNotExist},
 		"none is there": {map[string]string{"metadata.yaml": listing("run_0.toy")}, fs.ErrNotExist},
 		"MCAP":          {map[string]string{"run_0.mcap": ""}, storage.ErrUnsupported},
-		"unknown":       {map[string]string{"metadata.yaml": strings.Replace(listing(), "toy", "tape", 1)}, storage.ErrUnsupported},
+		"unknown": {map[string]string{"metadata.yaml": strings.Replace(listing(), "toy", "tape", 1)},
+			storage.ErrUnsupported},
 	} {
 		if got, err := find(t, folder(t, c.files)); !errors.Is(err, c.want) {
 			t.Errorf("%s: %s, %v", name, got, err)
@@ -114,14 +125,16 @@ func TestStorageOf(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"databases":               {map[string]string{"a_0.db3": ""}, "sqlite3"},
-		"MCAP":                    {map[string]string{"a_0.mcap": "", "a_1.mcap.zst": ""}, "mcap"},
-		"MCAP of several names":   {map[string]string{"a_0.mcap": "", "b_0.mcap": ""}, ""},
-		"the same, described":     {map[string]string{"a_0.mcap": "", "b_0.mcap": "", "metadata.yaml": named("mcap")}, "mcap"},
-		"the name is wrong":       {map[string]string{"a_0.mcap.zstd": "", "metadata.yaml": named("sqlite3")}, "mcap"},
-		"both, nothing says":      {map[string]string{"a_0.mcap": "", "a_0.db3": ""}, "sqlite3"},
-		"both, named MCAP":        {map[string]string{"a_0.mcap": "", "a_0.db3": "", "metadata.yaml": named("mcap")}, "mcap"},
-		"both, named SQLite":      {map[string]string{"a_0.mcap": "", "a_0.db3": "", "metadata.yaml": named("'sqlite3'")}, "sqlite3"},
+		"databases":             {map[string]string{"a_0.db3": ""}, "sqlite3"},
+		"MCAP":                  {map[string]string{"a_0.mcap": "", "a_1.mcap.zst": ""}, "mcap"},
+		"MCAP of several names": {map[string]string{"a_0.mcap": "", "b_0.mcap": ""}, ""},
+		"the same, described": {map[string]string{"a_0.mcap": "", "b_0.mcap": "", "metadata.yaml": named("mcap")},
+			"mcap"},
+		"the name is wrong":  {map[string]string{"a_0.mcap.zstd": "", "metadata.yaml": named("sqlite3")}, "mcap"},
+		"both, nothing says": {map[string]string{"a_0.mcap": "", "a_0.db3": ""}, "sqlite3"},
+		"both, named MCAP":   {map[string]string{"a_0.mcap": "", "a_0.db3": "", "metadata.yaml": named("mcap")}, "mcap"},
+		"both, named SQLite": {map[string]string{"a_0.mcap": "", "a_0.db3": "", "metadata.yaml": named("'sqlite3'")},
+			"sqlite3"},
 		"none, named MCAP":        {map[string]string{"metadata.yaml": named("mcap")}, "mcap"},
 		"none, something else is": {map[string]string{"metadata.yaml": named("tape")}, "sqlite3"},
 		"nothing":                 {map[string]string{"notes.txt": ""}, ""},
@@ -162,7 +175,8 @@ func TestAlone(t *testing.T) {
 
 // TestFiles: what belongs to a recording, and of what a part is a part.
 func TestFiles(t *testing.T) {
-	dir := folder(t, map[string]string{"metadata.yaml": listing("run_0.toy", "run_1.toy"), "run_0.toy": "", "run_1.toy": "", "run_1.toy-log": "", "note.txt": ""})
+	dir := folder(t, map[string]string{"metadata.yaml": listing("run_0.toy", "run_1.toy"), "run_0.toy": "",
+		"run_1.toy": "", "run_1.toy-log": "", "note.txt": ""})
 	f, err := toy.Files(iox.OS, dir)
 	check(t, err)
 	base := func(paths []string) (s string) {
@@ -171,10 +185,12 @@ func TestFiles(t *testing.T) {
 		}
 		return s
 	}
-	if base(f.Messages) != "run_0.toy run_1.toy " || base(f.Beside) != "metadata.yaml run_1.toy-log " || f.Guessed || !slices.Equal(f.Folders, []string{dir}) {
+	if base(f.Messages) != "run_0.toy run_1.toy " || base(f.Beside) != "metadata.yaml run_1.toy-log " || f.Guessed ||
+		!slices.Equal(f.Folders, []string{dir}) {
 		t.Errorf("%+v", f)
 	}
-	if name, parts := toy.Whole(iox.OS, filepath.Join(dir, "run_1.toy")); name != dir || base(parts) != "run_0.toy run_1.toy " {
+	if name, parts := toy.Whole(iox.OS, filepath.Join(dir, "run_1.toy")); name != dir ||
+		base(parts) != "run_0.toy run_1.toy " {
 		t.Errorf("%s: %v", name, parts)
 	}
 	check(t, os.Remove(filepath.Join(dir, "metadata.yaml")))
@@ -196,7 +212,8 @@ func TestCompressedPart(t *testing.T) {
 	check(t, err)
 	text := "toy" + strings.Repeat(" 0123456789", 50_000)
 	packed := e.EncodeAll([]byte(text), nil)
-	dir := folder(t, map[string]string{"whole.zstd": string(packed), "cut.zstd": string(packed[:len(packed)/2]), "other.zstd": string(e.EncodeAll([]byte("no toy"), nil))})
+	dir := folder(t, map[string]string{"whole.zstd": string(packed), "cut.zstd": string(packed[:len(packed)/2]),
+		"other.zstd": string(e.EncodeAll([]byte("no toy"), nil))})
 	for name, want := range map[string]bool{"whole.zstd": true, "other.zstd": false} {
 		path := filepath.Join(dir, name)
 		b, err := os.ReadFile(path)
@@ -216,12 +233,14 @@ func TestCompressedPart(t *testing.T) {
 		u := NewUnpacker(memory)
 		f, cut, err := u.Inflate(t.Context(), iox.OS, filepath.Join(dir, name))
 		check(t, err)
-		if fact, some := u.Fact(); !some || strings.Contains(fact.Value, "in memory") != (u.onDisk == 0) || name == "whole.zstd" && u.onDisk != i/2 {
+		if fact, some := u.Fact(); !some || strings.Contains(fact.Value, "in memory") != (u.onDisk == 0) ||
+			name == "whole.zstd" && u.onDisk != i/2 {
 			t.Errorf("%s: %v", name, fact)
 		}
 		b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<30))
 		check(t, err)
-		if whole := name == "whole.zstd"; whole != (cut == nil) || whole != (string(b) == text) || !strings.HasPrefix(text, string(b)) {
+		if whole := name == "whole.zstd"; whole != (cut == nil) || whole != (string(b) == text) ||
+			!strings.HasPrefix(text, string(b)) {
 			t.Errorf("%s: %d bytes, %v", name, len(b), cut)
 		}
 		check(t, f.Close())
@@ -230,8 +249,10 @@ func TestCompressedPart(t *testing.T) {
 
 // TestCustom: what is kept of topics comes back.
 func TestCustom(t *testing.T) {
-	a := storage.Topic{Name: "/a", Type: "p/msg/A", Encoding: "cdr", Schema: storage.Schema{Encoding: "x", Data: []byte("\xff")}, Metadata: map[string]string{"k": "<v>", storage.MetaTypeHash: "h", "bad": "\xff"}}
-	b := storage.Topic{Name: "/b", Type: "p/msg/B", Encoding: "json", Metadata: map[string]string{storage.MetaTypeHash: "h"}}
+	a := storage.Topic{Name: "/a", Type: "p/msg/A", Encoding: "cdr", Schema: storage.Schema{Encoding: "x",
+		Data: []byte("\xff")}, Metadata: map[string]string{"k": "<v>", storage.MetaTypeHash: "h", "bad": "\xff"}}
+	b := storage.Topic{Name: "/b", Type: "p/msg/B", Encoding: "json",
+		Metadata: map[string]string{storage.MetaTypeHash: "h"}}
 	kept, ok := KeepTopic(&a, true)
 	if !ok {
 		t.Error("nothing is kept")
@@ -245,7 +266,9 @@ func TestCustom(t *testing.T) {
 	check(t, err)
 	got := storage.Topic{Metadata: map[string]string{}}
 	list[0].Restore(&got)
-	if len(list) != 1 || list[0].Name != "/a" || list[0].Encoding != "cdr" || got.Metadata["k"] != "<v>" || got.Metadata["bad"] != "\xff" || len(got.Metadata) != 2 || string(got.Schema.Data) != "\xff" || strings.ContainsAny(text, "\n\\") {
+	if len(list) != 1 || list[0].Name != "/a" || list[0].Encoding != "cdr" || got.Metadata["k"] != "<v>" ||
+		got.Metadata["bad"] != "\xff" || len(got.Metadata) != 2 || string(got.Schema.Data) != "\xff" ||
+		strings.ContainsAny(text, "\n\\") {
 		t.Errorf("%s: %+v, %+v", text, list, got)
 	}
 	if text, err := EncodeCustom(nil); text != "" || err != nil {

@@ -26,7 +26,8 @@ import (
 //	3  metadata.yaml is moved there
 //
 // metadata.yaml is made of those of the parts, which stay.
-func (s *Storage) Join(ctx context.Context, fsys storage.FS, parts []string, stage, path string) (size int64, err error) {
+func (s *Storage) Join(ctx context.Context, fsys storage.FS, parts []string, stage, path string) (size int64,
+	err error) {
 	j := &joiner{ctx: ctx, s: s, fs: iox.FS(fsys), stage: stage, path: path}
 	if size, err = j.run(parts); err != nil {
 		return 0, &storage.Error{Format: s.Format, Path: path, Offset: -1, What: "joining its parts", Err: err}
@@ -167,7 +168,8 @@ func (j *joiner) move(staged bool) error {
 			return err
 		}
 	}
-	if err := j.fs.Remove(filepath.Join(j.stage, MetadataName)); err != nil && !errors.Is(err, fs.ErrNotExist) { // perhaps half of it
+	// perhaps half of it
+	if err := j.fs.Remove(filepath.Join(j.stage, MetadataName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := j.meta.WriteFile(j.fs, j.stage, true); err != nil {

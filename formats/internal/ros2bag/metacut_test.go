@@ -12,9 +12,11 @@ import (
 
 // TestCutTopics: metadata reads the same in pieces and as a whole.
 func TestCutTopics(t *testing.T) {
-	m := &Metadata{Version: 9, StorageID: "sqlite3", Paths: []string{"a"}, Custom: map[string]string{"k": "v\nw"}, Distro: "jazzy"}
+	m := &Metadata{Version: 9, StorageID: "sqlite3", Paths: []string{"a"}, Custom: map[string]string{"k": "v\nw"},
+		Distro: "jazzy"}
 	for i := range 3000 {
-		m.Topics = append(m.Topics, Topic{Name: fmt.Sprint("/t", i), Type: "p/msg/T", Format: cdr, Messages: int64(i), QoS: make([]storage.QoS, i%3)})
+		m.Topics = append(m.Topics, Topic{Name: fmt.Sprint("/t", i), Type: "p/msg/T", Format: cdr, Messages: int64(i),
+			QoS: make([]storage.QoS, i%3)})
 	}
 	for _, outer := range []bool{true, false} {
 		text, err := m.Encode(outer)
@@ -47,7 +49,8 @@ func TestOddTopics(t *testing.T) {
 		"custom_data: {k: \"\ntopics_with_message_count:\n  - {}\"}\nversion: 4\ntopics_with_message_count:\n  - " + one,
 	} {
 		m, odd, err := ParseMetadata(t.Context(), []byte(text), QoSCache{})
-		if err != nil || odd != nil || len(m.Topics) != 1 || strings.TrimSpace(m.Topics[0].Name) != "/a" || m.Topics[0].Messages != 1 {
+		if err != nil || odd != nil || len(m.Topics) != 1 || strings.TrimSpace(m.Topics[0].Name) != "/a" ||
+			m.Topics[0].Messages != 1 {
 			t.Errorf("%q: %+v %v %v", text, m, odd, err)
 		}
 	}

@@ -99,7 +99,8 @@ func (c QoSCache) Parse(text string) ([]storage.QoS, error) {
 func ParseMetadata(ctx context.Context, text []byte, cache QoSCache) (m *Metadata, odd []string, err error) {
 	rest, pieces := cutTopics(text)
 	m, odd, err = parsePieces(ctx, rest, pieces, cache)
-	if err != nil && ctx.Err() == nil && pieces != nil && simple(text) { // it is a whole that the cuts have broken, or broken itself
+	// it is a whole that the cuts have broken, or broken itself
+	if err != nil && ctx.Err() == nil && pieces != nil && simple(text) {
 		m, odd, err = parsePieces(ctx, text, nil, cache)
 	}
 	if err == nil && m.Version <= 0 {

@@ -20,7 +20,8 @@ func check(t testing.TB, err error) {
 // sampleQoS is two profiles, one of which is empty.
 var sampleQoS = []storage.QoS{{
 	History: storage.HistoryKeepLast, Depth: 7, Reliability: storage.ReliabilityReliable,
-	Durability: storage.DurabilityTransientLocal, Deadline: storage.QoSInfinite, Lifespan: storage.QoSDuration{Sec: 1, NSec: 2},
+	Durability: storage.DurabilityTransientLocal, Deadline: storage.QoSInfinite, Lifespan: storage.QoSDuration{Sec: 1,
+		NSec: 2},
 	Liveliness: storage.LivelinessAutomatic, Lease: storage.QoSInfinite, AvoidROSNamespaceConventions: true,
 }, {}}
 
@@ -73,8 +74,9 @@ func TestParseMetadata(t *testing.T) {
 	want := &Metadata{
 		Version: 9, StorageID: "sqlite3", Duration: 5, Start: 9223372036854775807, Messages: 1,
 		Topics: []Topic{{Name: "/a", Type: "p/msg/T", Format: "cdr", Hash: "RIHS01_00", Messages: 1, QoS: []storage.QoS{{
-			History: storage.HistoryKeepLast, Depth: 10, Reliability: storage.ReliabilityBestEffort, Durability: storage.DurabilityTransientLocal,
-			Deadline: storage.QoSInfinite, Lifespan: storage.QoSInfinite, Liveliness: storage.LivelinessManualByTopic,
+			History: storage.HistoryKeepLast, Depth: 10, Reliability: storage.ReliabilityBestEffort,
+			Durability: storage.DurabilityTransientLocal,
+			Deadline:   storage.QoSInfinite, Lifespan: storage.QoSInfinite, Liveliness: storage.LivelinessManualByTopic,
 			Lease: storage.QoSDuration{Sec: 1, NSec: 2}, AvoidROSNamespaceConventions: true,
 		}}}},
 		Compression: "zstd", Mode: "MESSAGE", Paths: []string{"a_0.db3"},
@@ -84,7 +86,8 @@ func TestParseMetadata(t *testing.T) {
 	if !reflect.DeepEqual(m, want) || odd != nil {
 		t.Errorf("got %+v %v\nwant %+v", m, odd, want)
 	}
-	for _, text := range []string{"", "a: b", "[1]", "rosbag2_bagfile_information: x", "\xff", "a: &a [*a]", "rosbag2_bagfile_information:\n  version: 0\n"} {
+	for _, text := range []string{"", "a: b", "[1]", "rosbag2_bagfile_information: x", "\xff", "a: &a [*a]",
+		"rosbag2_bagfile_information:\n  version: 0\n"} {
 		if _, _, err := ParseMetadata(t.Context(), []byte(text), QoSCache{}); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -98,7 +101,8 @@ func TestParseMetadata(t *testing.T) {
 // FuzzMetadata: whatever parses is written and parsed again to the same.
 func FuzzMetadata(f *testing.F) {
 	f.Add([]byte(jazzyText))
-	f.Add([]byte("version: 5\ntopics_with_message_count:\n  - topic_metadata: {name: a, offered_qos_profiles: \"- history: 3\\n  depth: 0\"}\n    message_count: 3\ncustom_data: ~\n"))
+	f.Add([]byte("version: 5\ntopics_with_message_count:\n  - topic_metadata: {name: a, offered_qos_profiles: \"- " +
+		"history: 3\\n  depth: 0\"}\n    message_count: 3\ncustom_data: ~\n"))
 	f.Add([]byte("version: 1\nrelative_file_paths: [a, b]\nstarting_time: {nanoseconds_since_epoch: -5}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, _, err := ParseMetadata(t.Context(), text, QoSCache{})
@@ -117,7 +121,8 @@ func FuzzMetadata(f *testing.F) {
 		if err != nil || odd != nil {
 			t.Fatalf("%v %v of\n%s", err, odd, out)
 		}
-		if again.Files = nil; again.Messages != m.Messages || len(again.Topics) != len(m.Topics) || len(again.Custom) != len(m.Custom) {
+		if again.Files = nil; again.Messages != m.Messages || len(again.Topics) != len(m.Topics) ||
+			len(again.Custom) != len(m.Custom) {
 			t.Fatalf("%+v\n%+v\n%s", m, again, out)
 		}
 		for i := range m.Topics {
@@ -187,7 +192,8 @@ func TestQoSText(t *testing.T) {
 	for _, c := range []struct {
 		got, want string
 	}{
-		{QoSText(sampleQoS, false), numbers}, {QoSText(sampleQoS, true), names}, {QoSText(nil, false), ""}, {QoSText(nil, true), "[]"},
+		{QoSText(sampleQoS, false), numbers}, {QoSText(sampleQoS, true), names}, {QoSText(nil, false),
+			""}, {QoSText(nil, true), "[]"},
 		{QoSText([]storage.QoS{{History: 99}}, true)[:18], "- history: unknown"},
 	} {
 		if c.got != c.want {
@@ -209,11 +215,13 @@ func TestSetParts(t *testing.T) {
 		start, duration int64
 		messages        int64
 	}{
-		{nil, math.MaxInt64, 0, 0}, {[]Part{{Name: "x"}}, math.MaxInt64, 0, 0}, {[]Part{a, {Name: "x"}}, 0, 12, 3}, {[]Part{a, b}, 0, math.MaxInt64, 4}, {[]Part{b}, math.MaxInt64, 0, 1},
+		{nil, math.MaxInt64, 0, 0}, {[]Part{{Name: "x"}}, math.MaxInt64, 0, 0}, {[]Part{a, {Name: "x"}}, 0, 12,
+			3}, {[]Part{a, b}, 0, math.MaxInt64, 4}, {[]Part{b}, math.MaxInt64, 0, 1},
 	} {
 		var m Metadata
 		m.SetParts(c.parts)
-		if m.Start != c.start || m.Duration != c.duration || m.Messages != c.messages || len(m.Files) != len(c.parts) || len(m.Paths) != len(c.parts) {
+		if m.Start != c.start || m.Duration != c.duration || m.Messages != c.messages || len(m.Files) != len(c.parts) ||
+			len(m.Paths) != len(c.parts) {
 			t.Errorf("%v: %+v", c.parts, m)
 		}
 	}

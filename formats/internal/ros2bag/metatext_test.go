@@ -36,8 +36,10 @@ func (m *Metadata) encodeWhole(t testing.TB, outer bool) string {
 }
 
 // oddTexts are what YAML writes in all its styles.
-var oddTexts = []string{"", "/a", "~", "1", "1e3", "true", "- x", "a: b", " lead", "trail ", "a\nb", "\n\na\n\n b\n", "a\rb", "a\u2028b", "a\u0085\u0085b", "'", "\"", "# no", "\t",
-	"\x00", "\xff\xfe", strings.Repeat("\xff", 300), strings.Repeat("word ", 60), strings.Repeat("y", 300), strings.Repeat("y", 128) + "_", "&a", "*a", "!!x", "é\u00a0", "%", "|", "> x\n", "\ufeff", "? x"}
+var oddTexts = []string{"", "/a", "~", "1", "1e3", "true", "- x", "a: b", " lead", "trail ", "a\nb", "\n\na\n\n b\n",
+	"a\rb", "a\u2028b", "a\u0085\u0085b", "'", "\"", "# no", "\t",
+	"\x00", "\xff\xfe", strings.Repeat("\xff", 300), strings.Repeat("word ", 60), strings.Repeat("y", 300),
+	strings.Repeat("y", 128) + "_", "&a", "*a", "!!x", "é\u00a0", "%", "|", "> x\n", "\ufeff", "? x"}
 
 // TestMetadataPieces: the text in pieces is that of one document, byte for byte, in all
 // profiles.
@@ -45,10 +47,12 @@ func TestMetadataPieces(t *testing.T) {
 	qos := []storage.QoS{{History: storage.HistoryKeepLast, Depth: 10, Deadline: storage.QoSInfinite}, {}}
 	for version := 1; version <= newestMetadata; version++ {
 		for _, n := range []int{0, 1, 50, 200} {
-			m := &Metadata{Version: version, StorageID: "sqlite3", Duration: 1, Start: -2, Messages: 3, Paths: []string{"a_0.db3"}}
+			m := &Metadata{Version: version, StorageID: "sqlite3", Duration: 1, Start: -2, Messages: 3,
+				Paths: []string{"a_0.db3"}}
 			for i := range n {
 				odd := func(k int) string { return oddTexts[(i*7+k)%len(oddTexts)] }
-				m.Topics = append(m.Topics, Topic{Name: odd(0), Type: odd(1), Format: odd(2), Hash: odd(3), Messages: int64(i), QoS: qos[:i%3]})
+				m.Topics = append(m.Topics, Topic{Name: odd(0), Type: odd(1), Format: odd(2), Hash: odd(3), Messages: int64(i),
+					QoS: qos[:i%3]})
 				if last := &m.Topics[i]; i%2 == 0 {
 					last.Name, last.Type, last.Format, last.Hash = "/a/b_1"+odd(0), "p/msg/T", cdr, []string{"", "RIHS01_0f"}[i/2%2]
 				}
@@ -86,7 +90,8 @@ func firstDifference(a, b string) string {
 func TestWithoutTopics(t *testing.T) {
 	for version := 1; version <= newestMetadata; version++ {
 		for _, n := range []int{0, 1, 20} {
-			m := &Metadata{Version: version, StorageID: "sqlite3", Paths: []string{"a"}, Custom: map[string]string{"k": "v\nw"}, Distro: "foxy"}
+			m := &Metadata{Version: version, StorageID: "sqlite3", Paths: []string{"a"}, Custom: map[string]string{"k": "v\nw"},
+				Distro: "foxy"}
 			for i := range n {
 				m.Topics = append(m.Topics, Topic{Name: oddTexts[i], Type: "p/msg/T", QoS: make([]storage.QoS, i%2)})
 			}
@@ -119,7 +124,10 @@ func FuzzMetadataPieces(f *testing.F) {
 		f.Add(s, oddTexts[(i+1)%len(oddTexts)], i%10)
 	}
 	f.Fuzz(func(t *testing.T, a, b string, version int) {
-		m := &Metadata{Version: version, StorageID: b, Topics: []Topic{{Name: a, Type: b, Format: b, Hash: a}, {Name: b, Type: a}, {Name: "/" + a, Type: "p/msg/T", Format: cdr, Hash: a, QoS: make([]storage.QoS, len(b)%3)}, {Name: a + "/", Type: b + "/", Format: cdr, Hash: "RIHS01_" + b}}, Paths: []string{a, b}, Custom: map[string]string{a: b, b: a}}
+		m := &Metadata{Version: version, StorageID: b, Topics: []Topic{{Name: a, Type: b, Format: b, Hash: a},
+			{Name: b, Type: a}, {Name: "/" + a, Type: "p/msg/T", Format: cdr, Hash: a, QoS: make([]storage.QoS, len(b)%3)},
+			{Name: a + "/", Type: b + "/", Format: cdr, Hash: "RIHS01_" + b}}, Paths: []string{a, b},
+			Custom: map[string]string{a: b, b: a}}
 		for _, outer := range []bool{true, false} {
 			got, err := m.Encode(outer)
 			check(t, err)

@@ -120,7 +120,8 @@ func (m *Metadata) differs(old *Metadata) (keys []string) {
 	add("compression_mode", old.Mode != m.Mode)
 	add("relative_file_paths", !slices.EqualFunc(m.Paths, old.Paths, sameFile))
 	add("files", m.Version >= 5 && len(old.Files) > 0 && !slices.EqualFunc(m.Files, old.Files, func(a, b File) bool {
-		return sameFile(a.Path, b.Path) && a.Messages == b.Messages && (a.Messages == 0 || a.Start == b.Start && a.Duration == b.Duration)
+		return sameFile(a.Path, b.Path) && a.Messages == b.Messages && (a.Messages == 0 || a.Start == b.Start &&
+			a.Duration == b.Duration)
 	}) || m.Version >= 5 && len(old.Files) == 0)
 	add("custom_data", !maps.Equal(m.Custom, old.Custom) && len(m.Custom)+len(old.Custom) > 0)
 	return keys

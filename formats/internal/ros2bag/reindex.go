@@ -29,12 +29,14 @@ type PartContent struct {
 type describer func(ctx context.Context, fsys storage.FS, path string) (*PartContent, error)
 
 // An indexer writes what is missing of the index within the part at path.
-type indexer func(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) ([]storage.IndexChange, error)
+type indexer func(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) ([]storage.IndexChange,
+	error)
 
 // Reindex writes what is missing of the index within parts, and then metadata.yaml from what the
 // parts have, if there is none or one that is wrong. What only the old one has stays: profiles,
 // custom_data, and topics without messages. See storage.Format.
-func (s *Storage) Reindex(ctx context.Context, path string, o storage.ReindexOptions, describe describer, index indexer, read inplace.Opener) ([]storage.IndexChange, error) {
+func (s *Storage) Reindex(ctx context.Context, path string, o storage.ReindexOptions, describe describer, index indexer,
+	read inplace.Opener) ([]storage.IndexChange, error) {
 	fsys := iox.FS(o.FS)
 	st, err := fsys.Stat(path)
 	if err != nil {
@@ -94,7 +96,8 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, storage.ErrUnsupported)...)
 }
 
-func (x *reindexer) run(ctx context.Context, describe describer, index indexer) (changes []storage.IndexChange, err error) {
+func (x *reindexer) run(ctx context.Context, describe describer, index indexer) (changes []storage.IndexChange,
+	err error) {
 	if err := x.read(ctx); err != nil {
 		return nil, err
 	}
@@ -139,7 +142,8 @@ func (x *reindexer) run(ctx context.Context, describe describer, index indexer) 
 	} else if x.text != nil {
 		what = strings.Replace(what, "that was missing", "that could not be read", 1)
 	}
-	changes = append(changes, storage.IndexChange{Path: filepath.Join(x.dir, MetadataName), What: what, Written: int64(len(text)), Overwritten: int64(len(x.text))})
+	changes = append(changes, storage.IndexChange{Path: filepath.Join(x.dir, MetadataName), What: what,
+		Written: int64(len(text)), Overwritten: int64(len(x.text))})
 	if x.o.DryRun {
 		return changes, nil
 	}
@@ -193,8 +197,10 @@ func (x *reindexer) prove(ctx context.Context, m *Metadata, text []byte) error {
 }
 
 // prove makes the proof that a folder, as a view shows it, has all that it has now. kept: see inplace.Proof.
-func (s *Storage) prove(ctx context.Context, fsys storage.FS, dir string, read inplace.Opener, after *inplace.View, hint string, kept bool) error {
-	proof := &inplace.Proof{Format: s.Format, Path: dir, Open: read, Hint: hint, Before: inplace.NewView(fsys), After: after, Kept: kept}
+func (s *Storage) prove(ctx context.Context, fsys storage.FS, dir string, read inplace.Opener, after *inplace.View,
+	hint string, kept bool) error {
+	proof := &inplace.Proof{Format: s.Format, Path: dir, Open: read, Hint: hint, Before: inplace.NewView(fsys),
+		After: after, Kept: kept}
 	return proof.Run(ctx)
 }
 
@@ -267,7 +273,8 @@ func (x *reindexer) find() error {
 	}
 	if len(stems) > 1 && !all {
 		examples := slices.Sorted(maps.Values(stems))
-		return refuse("the folder mixes two recordings: %s and %s have different names, and no %s lists both", examples[0], examples[1], MetadataName)
+		return refuse("the folder mixes two recordings: %s and %s have different names, and no %s lists both", examples[0],
+			examples[1], MetadataName)
 	}
 	plains := slices.SortedFunc(maps.Keys(forms), compareNumeric)
 	if all {
@@ -290,12 +297,14 @@ func (x *reindexer) check() error {
 	for i, p := range x.parts {
 		name := x.names[i]
 		if d := p.Info.Metadata[storage.MetaDistro]; d != "" && distro != "" && d != distro {
-			return refuse("the folder mixes two recordings: %s was recorded with %s, and a part before it with %s", name, d, distro)
+			return refuse("the folder mixes two recordings: %s was recorded with %s, and a part before it with %s", name, d,
+				distro)
 		} else if d != "" {
 			distro = d
 		}
 		if packed := p.Mode == ModeFile; packed != (x.parts[0].Mode == ModeFile) {
-			return refuse("%s and %s: one is compressed and the other is not, which %s cannot tell; compress both or none", x.names[0], name, MetadataName)
+			return refuse("%s and %s: one is compressed and the other is not, which %s cannot tell; compress both or none",
+				x.names[0], name, MetadataName)
 		}
 		here := map[string]bool{}
 		for _, t := range p.Info.Topics {
@@ -303,7 +312,8 @@ func (x *reindexer) check() error {
 		}
 		for _, t := range p.Info.Topics {
 			if was, ok := types[t.Name]; ok && was != t.Type && !here[t.Name+"\x00"+was] {
-				return refuse("the folder mixes two recordings: topic %.200q is of type %.200q in %s, and of %.200q in a part before it", t.Name, t.Type, name, was)
+				return refuse("the folder mixes two recordings: topic %.200q is of type %.200q in %s, and of %.200q in a part "+
+					"before it", t.Name, t.Type, name, was)
 			}
 			types[t.Name] = t.Type
 		}

@@ -59,7 +59,8 @@ func (t *Topics) Define(id storage.TopicID, s storage.Schema, path string) error
 	if topic.Schema.Encoding == "" {
 		topic.Schema = s
 	} else if topic.Schema.Encoding != s.Encoding || !bytes.Equal(topic.Schema.Data, s.Data) {
-		return t.Warn("definition", false, path, "topic %.200q: its definition differs from that of the part before, which is used", topic.Name)
+		return t.Warn("definition", false, path,
+			"topic %.200q: its definition differs from that of the part before, which is used", topic.Name)
 	}
 	return nil
 }
@@ -122,10 +123,13 @@ func (t *Topics) Complete(m *Metadata, compare bool) error {
 func (t *Topics) contradict(m *Topic, k int, some bool) error {
 	const code = "metadata-topic"
 	if !some {
-		return t.Warn(code, m.Messages > 0 && !t.Explained(), "", "%s counts %d messages of topic %.200q, which no part has", MetadataName, m.Messages, m.Name)
+		return t.Warn(code, m.Messages > 0 && !t.Explained(), "", "%s counts %d messages of topic %.200q, which no part has",
+			MetadataName, m.Messages, m.Name)
 	}
 	if have := &t.List[k]; have.Type != m.Type {
-		return t.Warn(code, false, "", "topic %.200q: %s has type %.200q, %s %.200q, which is used", m.Name, MetadataName, m.Type, t.Source, have.Type)
+		return t.Warn(code, false, "", "topic %.200q: %s has type %.200q, %s %.200q, which is used", m.Name, MetadataName,
+			m.Type, t.Source, have.Type)
 	}
-	return t.Warn(code, false, "", "topic %.200q: %s has serialization format %.40q, %s %.40q, which is used", m.Name, MetadataName, m.Format, t.Source, t.List[k].Encoding)
+	return t.Warn(code, false, "", "topic %.200q: %s has serialization format %.40q, %s %.40q, which is used", m.Name,
+		MetadataName, m.Format, t.Source, t.List[k].Encoding)
 }

@@ -88,7 +88,8 @@ func (p *OutPart) note(m *storage.Message) {
 
 // TopicOf returns a topic with this number of messages as metadata.yaml has it.
 func TopicOf(t *storage.Topic, messages int64) Topic {
-	return Topic{Messages: messages, Name: t.Name, Type: t.Type, Format: t.Encoding, Hash: t.Metadata[storage.MetaTypeHash], QoS: slices.Clone(t.QoS)}
+	return Topic{Messages: messages, Name: t.Name, Type: t.Type, Format: t.Encoding,
+		Hash: t.Metadata[storage.MetaTypeHash], QoS: slices.Clone(t.QoS)}
 }
 
 // Init prepares for an output at path. What is not set by then may be set before Create or
@@ -225,7 +226,8 @@ func (w *Writer) full(span *Part, bytes int64, m *storage.Message) bool {
 	if o.SegmentSize > 0 && bytes+int64(len(m.Data)) > o.SegmentSize {
 		return true
 	}
-	return o.SegmentDuration > 0 && uint64(max(span.End, m.LogTime))-uint64(min(span.Start, m.LogTime)) > uint64(o.SegmentDuration)
+	return o.SegmentDuration > 0 && uint64(max(span.End, m.LogTime))-uint64(min(span.Start, m.LogTime)) > uint64(
+		o.SegmentDuration)
 }
 
 // Copy has the last part take messages as they are stored together, unless a part ends within them.

@@ -40,7 +40,8 @@ func TestManyKeys(t *testing.T) {
 
 // TestMetadataCost: reading metadata.yaml costs memory in proportion to its text.
 func TestMetadataCost(t *testing.T) {
-	topic := "\n  - topic_metadata: {name: /t%d, type: p/msg/T, serialization_format: cdr, offered_qos_profiles: \"- depth: %[1]d\"}\n    message_count: 0"
+	topic := "\n  - topic_metadata: {name: /t%d, type: p/msg/T, serialization_format: cdr, offered_qos_profiles: \"- " +
+		"depth: %[1]d\"}\n    message_count: 0"
 	for name, text := range map[string]func(n int) string{
 		"custom_data": func(n int) string { return "custom_data: " + manyKeys(n) },
 		"topics": func(n int) string {
@@ -51,7 +52,8 @@ func TestMetadataCost(t *testing.T) {
 			return "topics_with_message_count:" + b.String()
 		},
 		"profiles": func(n int) string {
-			return "topics_with_message_count: [topic_metadata: {offered_qos_profiles: [" + strings.Repeat("{depth: 1}, ", n) + "]}]"
+			return "topics_with_message_count: [topic_metadata: {offered_qos_profiles: [" + strings.Repeat("{depth: 1}, ", n) +
+				"]}]"
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,8 +85,10 @@ topics_with_message_count:
 		}
 	}
 	const many = 20_000
-	lists := "version: 9\nx: &q [" + strings.Repeat("{depth: 1}, ", many) + "]\ny: &t {topic_metadata: {offered_qos_profiles: *q}}\n"
-	if _, _, err := ParseMetadata(t.Context(), []byte(lists+"topics_with_message_count: ["+strings.Repeat("*t, ", many)+"]"), QoSCache{}); !errors.Is(err, storage.ErrCorrupt) {
+	lists := "version: 9\nx: &q [" + strings.Repeat("{depth: 1}, ", many) +
+		"]\ny: &t {topic_metadata: {offered_qos_profiles: *q}}\n"
+	if _, _, err := ParseMetadata(t.Context(), []byte(lists+"topics_with_message_count: ["+strings.Repeat("*t, ", many)+
+		"]"), QoSCache{}); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("%d times %d profiles: %v", many, many, err)
 	}
 	laughs := "version: 9\na0: &a0 {k: v}\n"
@@ -100,9 +104,11 @@ topics_with_message_count:
 
 // TestCustomValues: values are the text that stands there, whatever YAML takes them for.
 func TestCustomValues(t *testing.T) {
-	m, _, err := ParseMetadata(t.Context(), []byte(`{version: 9, custom_data: {a: 0x10, b: 1.0, c: 2001-12-14, d: yes, e: ~, f: !!binary /w==, g: [1, {h: "2"}]}}`), QoSCache{})
+	m, _, err := ParseMetadata(t.Context(),
+		[]byte(`{version: 9, custom_data: {a: 0x10, b: 1.0, c: 2001-12-14, d: yes, e: ~, f: !!binary /w==, g: [1, {h: "2"}]}}`), QoSCache{})
 	check(t, err)
-	want := map[string]string{"a": "0x10", "b": "1.0", "c": "2001-12-14", "d": "yes", "e": "", "f": "\xff", "g": `[1, {h: "2"}]`}
+	want := map[string]string{"a": "0x10", "b": "1.0", "c": "2001-12-14", "d": "yes", "e": "", "f": "\xff",
+		"g": `[1, {h: "2"}]`}
 	if !maps.Equal(m.Custom, want) {
 		t.Errorf("%q\nwant %q", m.Custom, want)
 	}

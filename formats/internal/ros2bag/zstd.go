@@ -165,7 +165,8 @@ func (s *Storage) IsPart(fsys storage.FS, path string, head []byte) bool {
 }
 
 func newDecoder(r io.Reader) (*zstd.Decoder, error) {
-	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(128<<20))
 }
 
 // IsFrame reports whether a message begins as a zstd frame. No message in CDR does.

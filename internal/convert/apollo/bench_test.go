@@ -36,33 +36,44 @@ func testCloud(n, nan int) *sensormsgs.PointCloud {
 }
 
 func testHeader() *basicmsgs.Header {
-	return &basicmsgs.Header{TimestampSec: proto.Float64(float64(now) / 1e9), ModuleName: proto.String("driver"), SequenceNum: proto.Uint32(12),
-		FrameId: proto.String("imu"), Version: proto.Uint32(1)}
+	return &basicmsgs.Header{TimestampSec: proto.Float64(float64(now) / 1e9), ModuleName: proto.String("driver"),
+		SequenceNum: proto.Uint32(12),
+		FrameId:     proto.String("imu"), Version: proto.Uint32(1)}
 }
 
 // testMessages is a message of each type, all fields set.
 func testMessages() map[string]proto.Message {
 	at, q := point(1, 2, 3, 0.5)
-	pose := &localizationmsgs.Pose{Position: &basicmsgs.PointENU{X: at.X, Y: at.Y, Z: at.Z}, Orientation: q, LinearVelocity: at, LinearAcceleration: at,
+	pose := &localizationmsgs.Pose{Position: &basicmsgs.PointENU{X: at.X, Y: at.Y, Z: at.Z}, Orientation: q,
+		LinearVelocity: at, LinearAcceleration: at,
 		AngularVelocity: at, Heading: proto.Float64(1), LinearAccelerationVrf: at, AngularVelocityVrf: at, EulerAngles: at}
 	tf := &transformmsgs.TransformStampeds{Header: testHeader()}
 	for range 20 {
-		tf.Transforms = append(tf.Transforms, &transformmsgs.TransformStamped{Header: testHeader(), ChildFrameId: proto.String("localization"),
-			Transform: &transformmsgs.Transform{Translation: at, Rotation: q}})
+		tf.Transforms = append(tf.Transforms, &transformmsgs.TransformStamped{Header: testHeader(),
+			ChildFrameId: proto.String("localization"),
+			Transform:    &transformmsgs.Transform{Translation: at, Rotation: q}})
 	}
 	status, typ := sensormsgs.SolutionStatus_SOL_COMPUTED, sensormsgs.SolutionType_NARROW_INT
 	f := proto.Float32(0.25)
 	return map[string]proto.Message{
-		"Image": &sensormsgs.Image{Header: testHeader(), FrameId: proto.String("front"), Height: proto.Uint32(1080), Width: proto.Uint32(1920),
-			MeasurementTime: proto.Float64(1700000000), Encoding: proto.String("rgb8"), Step: proto.Uint32(5760), Data: make([]byte, 1080*5760)},
-		"CompressedImage": &sensormsgs.CompressedImage{Header: testHeader(), FrameId: proto.String("front"), Format: proto.String("jpeg"), Data: make([]byte, 300000)},
-		"PointCloud":      testCloud(120000, 97),
-		"Imu":             &sensormsgs.Imu{Header: testHeader(), MeasurementTime: proto.Float64(1384035218), LinearAcceleration: at, AngularVelocity: at},
-		"CorrectedImu":    &localizationmsgs.CorrectedImu{Header: testHeader(), Imu: pose},
-		"GnssBestPose": &sensormsgs.GnssBestPose{Header: testHeader(), MeasurementTime: proto.Float64(1384035218), SolStatus: &status, SolType: &typ,
-			Latitude: proto.Float64(37.5), Longitude: proto.Float64(-122), HeightMsl: proto.Float64(30), Undulation: f, LatitudeStdDev: f, LongitudeStdDev: f, HeightStdDev: f},
-		"LocalizationEstimate": &localizationmsgs.LocalizationEstimate{Header: testHeader(), Pose: pose, MeasurementTime: proto.Float64(1700000000),
-			Uncertainty: &localizationmsgs.Uncertainty{PositionStdDev: at, OrientationStdDev: at, LinearVelocityStdDev: at, LinearAccelerationStdDev: at, AngularVelocityStdDev: at}},
+		"Image": &sensormsgs.Image{Header: testHeader(), FrameId: proto.String("front"), Height: proto.Uint32(1080),
+			Width:           proto.Uint32(1920),
+			MeasurementTime: proto.Float64(1700000000), Encoding: proto.String("rgb8"), Step: proto.Uint32(5760),
+			Data: make([]byte, 1080*5760)},
+		"CompressedImage": &sensormsgs.CompressedImage{Header: testHeader(), FrameId: proto.String("front"),
+			Format: proto.String("jpeg"), Data: make([]byte, 300000)},
+		"PointCloud": testCloud(120000, 97),
+		"Imu": &sensormsgs.Imu{Header: testHeader(), MeasurementTime: proto.Float64(1384035218),
+			LinearAcceleration: at, AngularVelocity: at},
+		"CorrectedImu": &localizationmsgs.CorrectedImu{Header: testHeader(), Imu: pose},
+		"GnssBestPose": &sensormsgs.GnssBestPose{Header: testHeader(), MeasurementTime: proto.Float64(1384035218),
+			SolStatus: &status, SolType: &typ,
+			Latitude: proto.Float64(37.5), Longitude: proto.Float64(-122), HeightMsl: proto.Float64(30), Undulation: f,
+			LatitudeStdDev: f, LongitudeStdDev: f, HeightStdDev: f},
+		"LocalizationEstimate": &localizationmsgs.LocalizationEstimate{Header: testHeader(), Pose: pose,
+			MeasurementTime: proto.Float64(1700000000),
+			Uncertainty: &localizationmsgs.Uncertainty{PositionStdDev: at, OrientationStdDev: at, LinearVelocityStdDev: at,
+				LinearAccelerationStdDev: at, AngularVelocityStdDev: at}},
 		"Gps":               &localizationmsgs.Gps{Header: testHeader(), Localization: pose},
 		"TransformStampeds": tf,
 	}

@@ -73,7 +73,8 @@ func layoutOf(t *table, list protowire.Number) pointLayout {
 			l.usual = l.usual && f.Num == 5 && (f.Kind == protoreflect.Uint64Kind || f.Kind == protoreflect.Int64Kind)
 		case pointRing:
 			switch f.Kind {
-			case protoreflect.Uint32Kind, protoreflect.Int32Kind, protoreflect.EnumKind, protoreflect.Uint64Kind, protoreflect.Int64Kind:
+			case protoreflect.Uint32Kind, protoreflect.Int32Kind, protoreflect.EnumKind, protoreflect.Uint64Kind,
+				protoreflect.Int64Kind:
 				l.usual = l.usual && f.Num < 16
 				l.ringTag = byte(f.Num << 3)
 			default:

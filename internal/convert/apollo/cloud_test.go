@@ -20,7 +20,8 @@ import (
 )
 
 // vendorFile returns the file of an Apollo type, changed by edit.
-func vendorFile(t testing.TB, name string, edit func(f *descriptorpb.FileDescriptorProto)) protoreflect.MessageDescriptor {
+func vendorFile(t testing.TB, name string,
+	edit func(f *descriptorpb.FileDescriptorProto)) protoreflect.MessageDescriptor {
 	t.Helper()
 	md := protoapollo.Message(name)
 	f := protodesc.ToFileDescriptorProto(md.ParentFile())
@@ -56,7 +57,8 @@ func vendorCloud(t testing.TB) protoreflect.MessageDescriptor {
 				}
 			}
 			if m.GetName() == "PointXYZIT" {
-				m.Field = append(m.Field, scalar("ring", 3, descriptorpb.FieldDescriptorProto_TYPE_INT32), scalar("label", 4, descriptorpb.FieldDescriptorProto_TYPE_STRING))
+				m.Field = append(m.Field, scalar("ring", 3, descriptorpb.FieldDescriptorProto_TYPE_INT32),
+					scalar("label", 4, descriptorpb.FieldDescriptorProto_TYPE_STRING))
 			}
 		}
 	})
@@ -104,23 +106,27 @@ func TestCloud(t *testing.T) {
 		width, height, wantWidth, wantHeight uint32
 		n, nan                               int
 	}{
-		{6, 1, 6, 1, 6, 0}, {3, 2, 3, 2, 6, 0}, {7, 2, 6, 1, 6, 0}, {0, 0, 6, 1, 6, 3}, {0, 5, 0, 1, 0, 0}, {1 << 31, 1 << 31, 6, 1, 6, 6},
+		{6, 1, 6, 1, 6, 0}, {3, 2, 3, 2, 6, 0}, {7, 2, 6, 1, 6, 0}, {0, 0, 6, 1, 6, 3}, {0, 5, 0, 1, 0, 0}, {1 << 31, 1 << 31,
+			6, 1, 6, 6},
 	} {
 		bothWires(t, func(t *testing.T, cdr bool) {
 			m := testCloud(c.n, c.nan)
 			m.Width, m.Height = &c.width, &c.height
 			got := readCloud(toROS(t, m, Options{CDR: cdr}))
-			if got.width != c.wantWidth || got.height != c.wantHeight || got.rowStep != got.width*24 || got.step != 24 || got.dense != (c.nan == 0) {
+			if got.width != c.wantWidth || got.height != c.wantHeight || got.rowStep != got.width*24 || got.step != 24 ||
+				got.dense != (c.nan == 0) {
 				t.Errorf("%+v: %d x %d, step %d, row step %d, dense %v", c, got.width, got.height, got.step, got.rowStep, got.dense)
 			}
-			if got.fields != "x@0:7 y@4:7 z@8:7 intensity@12:7 timestamp@16:8 " || got.frame != "velodyne128" || got.stamp != now {
+			if got.fields != "x@0:7 y@4:7 z@8:7 intensity@12:7 timestamp@16:8 " || got.frame != "velodyne128" ||
+				got.stamp != now {
 				t.Error(got.fields, got.rosHeader)
 			}
 			for i, p := range m.Point {
 				row := got.rows[24*i:]
 				f := func(at int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(row[at:])) }
 				same := f(0) == p.GetX() && f(4) == p.GetY() && f(8) == p.GetZ() || p.GetX() != p.GetX() && f(0) != f(0)
-				if !same || f(12) != float32(p.GetIntensity()) || math.Float64frombits(binary.LittleEndian.Uint64(row[16:])) != seconds(p.GetTimestamp()) {
+				if !same || f(12) != float32(p.GetIntensity()) ||
+					math.Float64frombits(binary.LittleEndian.Uint64(row[16:])) != seconds(p.GetTimestamp()) {
 					t.Fatalf("point %d differs", i)
 				}
 			}

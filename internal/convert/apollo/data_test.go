@@ -16,7 +16,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// TestData converts every message of records that several writers made, with the descriptors in them: compared with reflection, and back.
+// TestData converts every message of records that several writers made, with the descriptors in them: compared with
+// reflection, and back.
 func TestData(t *testing.T) {
 	files := append(samples.Glob(t, "cyber/generated/sensor-*.record"), samples.Glob(t, "cyber/*.record.00000")...)
 	seen := map[family]int{}

@@ -22,8 +22,9 @@ type column struct {
 }
 
 // datatypes has the kind of number of each datatype of sensor_msgs/PointField.
-var datatypes = [...]schema.Kind{fieldInt8: schema.Int8, fieldUint8: schema.Uint8, fieldInt16: schema.Int16, fieldUint16: schema.Uint16,
-	fieldInt32: schema.Int32, fieldUint32: schema.Uint32, fieldFloat32: schema.Float32, fieldFloat64: schema.Float64,
+var datatypes = [...]schema.Kind{fieldInt8: schema.Int8, fieldUint8: schema.Uint8, fieldInt16: schema.Int16,
+	fieldUint16: schema.Uint16,
+	fieldInt32:  schema.Int32, fieldUint32: schema.Uint32, fieldFloat32: schema.Float32, fieldFloat64: schema.Float64,
 	fieldInt64: schema.Int64, fieldUint64: schema.Uint64}
 
 // bits returns the bits of the column in a row.

@@ -98,7 +98,8 @@ func TestCloudBackTypes(t *testing.T) {
 				}
 				for i, p := range points {
 					n := float64(i)
-					near(t, fmt.Sprint("datatype ", datatype), append(p.vec("")[:0], p.real("x"), p.real("y"), p.real("z"), p.real("ring")), 10+n, 20+n, 30+n, n)
+					near(t, fmt.Sprint("datatype ", datatype), append(p.vec("")[:0], p.real("x"), p.real("y"), p.real("z"),
+						p.real("ring")), 10+n, 20+n, 30+n, n)
 					if p.integer("timestamp") != uint64(now) || p.integer("intensity") != 0 {
 						t.Error("time", p.integer("timestamp"), "intensity", p.integer("intensity"))
 					}
@@ -139,7 +140,8 @@ func TestCloudBackTimes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cloud := rosCloud{height: 1, width: 1, step: 24, rowStep: 24, stamp: now, fields: []rowField{
-				{[]byte("x"), 0, fieldFloat32}, {[]byte("y"), 4, fieldFloat32}, {[]byte("z"), 8, fieldFloat32}, {[]byte("intensity"), 12, fieldFloat32},
+				{[]byte("x"), 0, fieldFloat32}, {[]byte("y"), 4, fieldFloat32}, {[]byte("z"), 8, fieldFloat32},
+				{[]byte("intensity"), 12, fieldFloat32},
 				{[]byte(c.field), 16, c.datatype}}}
 			for _, x := range []float64{1, 2, 3, 99.5} {
 				cloud.rows = put(cloud.rows, fieldFloat32, false, x)
@@ -147,7 +149,8 @@ func TestCloudBackTimes(t *testing.T) {
 			cloud.rows = append(put(cloud.rows, c.datatype, false, c.x), make([]byte, 8)...)[:24]
 			var m sensormsgs.PointCloud
 			fromROS(t, "sensor_msgs/PointCloud2", cloud.write(false), &m, Options{})
-			if p := m.GetPoint()[0]; int64(p.GetTimestamp()) != c.want || (p.Timestamp == nil) != (c.want == 0) || p.GetIntensity() != 100 {
+			if p := m.GetPoint()[0]; int64(p.GetTimestamp()) != c.want || (p.Timestamp == nil) != (c.want == 0) ||
+				p.GetIntensity() != 100 {
 				t.Errorf("%v, want time %d", p, c.want)
 			}
 		})
@@ -155,7 +158,8 @@ func TestCloudBackTimes(t *testing.T) {
 }
 
 func TestCloudBackIntensity(t *testing.T) {
-	for x, want := range map[float64]uint32{0.4: 0, 0.6: 1, 255: 255, -3: 0, math.Inf(1): math.MaxUint32, math.Inf(-1): 0, 1e20: math.MaxUint32} {
+	for x, want := range map[float64]uint32{0.4: 0, 0.6: 1, 255: 255, -3: 0, math.Inf(1): math.MaxUint32, math.Inf(-1): 0,
+		1e20: math.MaxUint32} {
 		c := rosCloud{height: 1, width: 1, step: 16, rowStep: 16, fields: rowFields[:4], rows: make([]byte, 12)}
 		c.rows = put(c.rows, fieldFloat32, false, x)
 		var m sensormsgs.PointCloud
@@ -163,7 +167,8 @@ func TestCloudBackIntensity(t *testing.T) {
 		if got := m.GetPoint()[0].GetIntensity(); got != want {
 			t.Errorf("%v became %d", x, got)
 		}
-		if h := m.GetHeader(); h.GetLidarTimestamp() != uint64(now) || m.GetFrameId() != "lidar" || h.GetFrameId() != "lidar" {
+		if h := m.GetHeader(); h.GetLidarTimestamp() != uint64(now) || m.GetFrameId() != "lidar" ||
+			h.GetFrameId() != "lidar" {
 			t.Error("header", h)
 		}
 	}
@@ -171,7 +176,8 @@ func TestCloudBackIntensity(t *testing.T) {
 
 func TestCloudBackHostile(t *testing.T) {
 	good := func() *rosCloud {
-		return &rosCloud{height: 2, width: 3, step: 12, rowStep: 36, fields: slices.Clone(rowFields[:3]), rows: make([]byte, 72)}
+		return &rosCloud{height: 2, width: 3, step: 12, rowStep: 36, fields: slices.Clone(rowFields[:3]),
+			rows: make([]byte, 72)}
 	}
 	for name, c := range map[string]struct {
 		edit func(c *rosCloud)
@@ -195,12 +201,14 @@ func TestCloudBackHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cloud := good()
 			c.edit(cloud)
-			p, err := FromROS(standard("sensor_msgs/PointCloud2", Options{}), protoapollo.Message("apollo.drivers.PointCloud"), Options{})
+			p, err := FromROS(standard("sensor_msgs/PointCloud2", Options{}), protoapollo.Message("apollo.drivers.PointCloud"),
+				Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, err = p.AppendAt(nil, cloud.write(false), now)
-			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err) || !errors.Is(err, ErrMalformed)) {
+			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err) ||
+				!errors.Is(err, ErrMalformed)) {
 				t.Error(err)
 			}
 		})

@@ -135,15 +135,19 @@ func TestImuBack(t *testing.T) {
 	bothWires(t, func(t *testing.T, cdr bool) {
 		var g sensormsgs.Imu
 		fromROS(t, "sensor_msgs/Imu", writeTestImu(cdr, now, true), &g, Options{CDR: cdr})
-		near(t, "time", []float64{g.GetHeader().GetTimestampSec(), g.GetMeasurementTime()}, 1700000000.123456789, 1700000000.123456789-315964800+18)
+		near(t, "time", []float64{g.GetHeader().GetTimestampSec(), g.GetMeasurementTime()}, 1700000000.123456789,
+			1700000000.123456789-315964800+18)
 		near(t, "rate", []float64{g.AngularVelocity.GetX(), g.AngularVelocity.GetY(), g.AngularVelocity.GetZ()}, 1, 2, 3)
-		near(t, "acceleration", []float64{g.LinearAcceleration.GetX(), g.LinearAcceleration.GetY(), g.LinearAcceleration.GetZ()}, 4, 5, 6)
-		if g.GetHeader().GetFrameId() != "imu" || (g.Header.SequenceNum != nil) == cdr || g.GetHeader().GetLidarTimestamp() != uint64(now) {
+		near(t, "acceleration", []float64{g.LinearAcceleration.GetX(), g.LinearAcceleration.GetY(),
+			g.LinearAcceleration.GetZ()}, 4, 5, 6)
+		if g.GetHeader().GetFrameId() != "imu" || (g.Header.SequenceNum != nil) == cdr ||
+			g.GetHeader().GetLidarTimestamp() != uint64(now) {
 			t.Errorf("header %v", g.Header)
 		}
 		var c localizationmsgs.CorrectedImu
 		fromROS(t, "sensor_msgs/Imu", writeTestImu(cdr, now, true), &c, Options{CDR: cdr, Frames: FramesREP103})
-		near(t, "rate", []float64{c.Imu.AngularVelocity.GetX(), c.Imu.AngularVelocity.GetY(), c.Imu.AngularVelocity.GetZ()}, -2, 1, 3)
+		near(t, "rate", []float64{c.Imu.AngularVelocity.GetX(), c.Imu.AngularVelocity.GetY(), c.Imu.AngularVelocity.GetZ()},
+			-2, 1, 3)
 		q := quat{c.Imu.Orientation.GetQx(), c.Imu.Orientation.GetQy(), c.Imu.Orientation.GetQz(), c.Imu.Orientation.GetQw()}
 		q = q.mul(quarter)
 		near(t, "orientation", []float64{q.x, q.y, q.z, q.w}, 0.5, 0.5, -0.5, 0.5)
@@ -157,7 +161,8 @@ func TestRoundTripROS(t *testing.T) {
 		ros, proto string
 		write      func(cdr bool) []byte
 	}{
-		"imu": {"sensor_msgs/Imu", "apollo.localization.CorrectedImu", func(cdr bool) []byte { return writeTestImu(cdr, now, true) }},
+		"imu": {"sensor_msgs/Imu", "apollo.localization.CorrectedImu",
+			func(cdr bool) []byte { return writeTestImu(cdr, now, true) }},
 		"corrected, no orientation": {"sensor_msgs/Imu", "apollo.localization.CorrectedImu", func(cdr bool) []byte {
 			w := newWriter(cdr).header(3, now+1, "imu").floats(0, 0, 0, 1).floats(diag(-1, 0, 0)...)
 			return w.floats(1, 2, 3).floats(diag(0, 0, 0)...).floats(4, 5, 6).floats(diag(0, 0, 0)...).Buf
@@ -166,7 +171,8 @@ func TestRoundTripROS(t *testing.T) {
 			w := newWriter(cdr).header(3, now+2, "imu").floats(0, 0, 0, 1).floats(diag(-1, 0, 0)...)
 			return w.floats(1, 2, 3).floats(diag(0, 0, 0)...).floats(4, 5, 6).floats(diag(0, 0, 0)...).Buf
 		}},
-		"odometry": {"nav_msgs/Odometry", "apollo.localization.LocalizationEstimate", func(cdr bool) []byte { return writeTestOdometry(cdr, now) }},
+		"odometry": {"nav_msgs/Odometry", "apollo.localization.LocalizationEstimate",
+			func(cdr bool) []byte { return writeTestOdometry(cdr, now) }},
 		"image": {"sensor_msgs/Image", "apollo.drivers.Image", func(cdr bool) []byte {
 			w := newWriter(cdr).header(9, now, "cam")
 			w.U32(2)
@@ -254,7 +260,8 @@ func TestOdometryREP103(t *testing.T) {
 	yaw := 3 * math.Pi / 4
 	apollo := fromHeading(yaw)
 	east, north := 2*math.Cos(yaw), 2*math.Sin(yaw)
-	pose := &localizationmsgs.Pose{Position: nil, LinearVelocity: p3(east, north, 0), AngularVelocity: p3(0, 0, 0.5), Heading: proto.Float64(yaw)}
+	pose := &localizationmsgs.Pose{Position: nil, LinearVelocity: p3(east, north, 0), AngularVelocity: p3(0, 0, 0.5),
+		Heading: proto.Float64(yaw)}
 	r := toROS(t, &localizationmsgs.LocalizationEstimate{Pose: pose}, Options{Frames: FramesREP103})
 	if h := r.header(); h.frame != "world" || string(r.String()) != "base_link" {
 		t.Error(h)
@@ -315,11 +322,13 @@ func TestOtherCDR(t *testing.T) {
 	b = append(binary.BigEndian.AppendUint32(b, 3), "abc"...)
 	var m sensormsgs.CompressedImage
 	fromROS(t, "sensor_msgs/CompressedImage", b, &m, Options{CDR: true})
-	if m.GetFrameId() != "cam" || m.GetFormat() != "jpeg" || string(m.GetData()) != "abc" || m.GetHeader().GetCameraTimestamp() != uint64(now) {
+	if m.GetFrameId() != "cam" || m.GetFormat() != "jpeg" || string(m.GetData()) != "abc" ||
+		m.GetHeader().GetCameraTimestamp() != uint64(now) {
 		t.Error(&m)
 	}
 	b[1] = 2
-	p, err := FromROS(standard("sensor_msgs/CompressedImage", Options{CDR: true}), m.ProtoReflect().Descriptor(), Options{CDR: true})
+	p, err := FromROS(standard("sensor_msgs/CompressedImage", Options{CDR: true}), m.ProtoReflect().Descriptor(),
+		Options{CDR: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,21 +17,24 @@ func slots(n ...int) (mask uint64) {
 }
 
 var headerPlaces = []fieldPlace{
-	{"header.seq", slots(sequence)}, {"header.stamp", slots(stampSec, measured, lidarNs, cameraNs)}, {"header.frame_id", slots(headerFrame, ownFrame)}}
+	{"header.seq", slots(sequence)}, {"header.stamp", slots(stampSec, measured, lidarNs, cameraNs)},
+	{"header.frame_id", slots(headerFrame, ownFrame)}}
 
 // places lists the ROS fields of each family, but for those that Apollo's type
 // cannot lack. Of vectors the first slot stands for all.
 var places = [families][]fieldPlace{
 	image:           {{"encoding", slots(label)}, {"is_bigendian", 0}, {"step", slots(imageStep)}},
 	compressedImage: {{"format", slots(label)}},
-	pointCloud: {{"fields: all but x, y, z, intensity, timestamp (time, t, offset) and ring", 0}, {"is_dense", slots(cloudDense)},
+	pointCloud: {{"fields: all but x, y, z, intensity, timestamp (time, t, offset) and ring", 0},
+		{"is_dense", slots(cloudDense)},
 		{"height and width", slots(cloudHeight)}},
 	gnssImu: {{"orientation", slots(orientation)}, {"orientation_covariance", 0},
 		{"angular_velocity_covariance", 0}, {"linear_acceleration_covariance", 0}},
 	correctedImu: {{"orientation", slots(orientation)}, {"orientation_covariance", 0},
 		{"angular_velocity_covariance", 0}, {"linear_acceleration_covariance", 0}},
 	bestPose: {{"status.status", slots(solType)}, {"status.service", 0}, {"altitude", slots(heightMSL)},
-		{"position_covariance", slots(latitudeStd)}, {"position_covariance off its diagonal", 0}, {"position_covariance_type", 0}},
+		{"position_covariance", slots(latitudeStd)}, {"position_covariance off its diagonal", 0},
+		{"position_covariance_type", 0}},
 	estimate: odometryPlaces,
 	gps:      odometryPlaces,
 }

@@ -168,7 +168,8 @@ func (n naive) orientation(pose string) (q [4]float64, ok bool) {
 	var r quat
 	e := n.vec(pose + ".euler_angles")
 	switch {
-	case n.has(pose+".euler_angles.x") && n.has(pose+".euler_angles.y") && n.has(pose+".euler_angles.z") && finite(e[0]+e[1]+e[2]):
+	case n.has(pose+".euler_angles.x") && n.has(pose+".euler_angles.y") && n.has(pose+".euler_angles.z") &&
+		finite(e[0]+e[1]+e[2]):
 		r = fromEuler(vec{e[0], e[1], e[2]})
 	case pose != "imu" && n.has(pose+".heading") && finite(n.real(pose+".heading")):
 		r = fromHeading(n.real(pose + ".heading"))
@@ -191,7 +192,8 @@ func (n naive) variances(path string) []float64 {
 // reference writes the ROS message of an Apollo message, by the rules.
 func (n naive) reference(fam family, cdr bool) []byte {
 	w := newWriter(cdr)
-	sensor := map[family]string{image: "camera_timestamp", compressedImage: "camera_timestamp", pointCloud: "lidar_timestamp"}[fam]
+	sensor := map[family]string{image: "camera_timestamp", compressedImage: "camera_timestamp",
+		pointCloud: "lidar_timestamp"}[fam]
 	latest := int64(1<<32) * second
 	if cdr {
 		latest = 1 << 31 * second
@@ -260,10 +262,12 @@ func (n naive) reference(fam family, cdr bool) []byte {
 		q, _ := n.orientation(pose)
 		w.String([]byte("localization"))
 		w.floats(n.vec(pose + ".position")...).floats(q[:]...)
-		w.floats(diag(append(n.variances("uncertainty.position_std_dev"), n.variances("uncertainty.orientation_std_dev")...)...)...)
+		w.floats(diag(append(n.variances("uncertainty.position_std_dev"),
+			n.variances("uncertainty.orientation_std_dev")...)...)...)
 		rate, _ := first(pose+".angular_velocity", pose+".angular_velocity_vrf")
 		w.floats(n.vec(pose + ".linear_velocity")...).floats(n.vec(rate)...)
-		w.floats(diag(append(n.variances("uncertainty.linear_velocity_std_dev"), n.variances("uncertainty.angular_velocity_std_dev")...)...)...)
+		w.floats(diag(append(n.variances("uncertainty.linear_velocity_std_dev"),
+			n.variances("uncertainty.angular_velocity_std_dev")...)...)...)
 	case transforms:
 		w.U32(uint32(len(n.list("transforms"))))
 		for _, e := range n.list("transforms") {

@@ -44,7 +44,8 @@ func (m mat) apply(v vec) vec { return vec{dot(m[0], v), dot(m[1], v), dot(m[2],
 func (m mat) transform(c mat) mat {
 	var out mat
 	for i, row := range m {
-		x := vec{dot(row, vec{c[0].x, c[1].x, c[2].x}), dot(row, vec{c[0].y, c[1].y, c[2].y}), dot(row, vec{c[0].z, c[1].z, c[2].z})}
+		x := vec{dot(row, vec{c[0].x, c[1].x, c[2].x}), dot(row, vec{c[0].y, c[1].y, c[2].y}),
+			dot(row, vec{c[0].z, c[1].z, c[2].z})}
 		out[i] = vec{dot(x, m[0]), dot(x, m[1]), dot(x, m[2])}
 	}
 	return out

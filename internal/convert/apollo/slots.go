@@ -125,7 +125,8 @@ func (v *values) setVec(slot int, x vec) {
 
 func point3(name string, slot int) want {
 	return want{name: name, class: message, sub: []want{
-		{name: "x", class: real, slot: slot}, {name: "y", class: real, slot: slot + 1}, {name: "z", class: real, slot: slot + 2}}}
+		{name: "x", class: real, slot: slot}, {name: "y", class: real, slot: slot + 1},
+		{name: "z", class: real, slot: slot + 2}}}
 }
 
 func quaternion(name string, slot int) want {
@@ -156,8 +157,10 @@ var (
 // familyFields has the fields of each family.
 var familyFields = [families][]want{
 	image: {header(cameraStamp), ownFrameID, measuredAt,
-		{name: "height", class: integer, slot: imageHeight, need: true}, {name: "width", class: integer, slot: imageWidth, need: true},
-		{name: "encoding", class: text, slot: label}, {name: "step", class: integer, slot: imageStep}, {name: "data", class: text, slot: payload, need: true}},
+		{name: "height", class: integer, slot: imageHeight, need: true}, {name: "width", class: integer, slot: imageWidth,
+			need: true},
+		{name: "encoding", class: text, slot: label}, {name: "step", class: integer, slot: imageStep},
+		{name: "data", class: text, slot: payload, need: true}},
 	compressedImage: {header(cameraStamp), ownFrameID, measuredAt,
 		{name: "format", class: text, slot: label}, {name: "data", class: text, slot: payload, need: true}},
 	pointCloud: {header(lidarStamp), ownFrameID, measuredAt, {name: "is_dense", class: integer, slot: cloudDense},
@@ -166,13 +169,18 @@ var familyFields = [families][]want{
 	gnssImu: {anyHeader, measuredAt,
 		needed(point3("linear_acceleration", linearAcc)), needed(point3("angular_velocity", angularVel))},
 	correctedImu: {anyHeader, {name: "imu", class: message, need: true, sub: []want{
-		quaternion("orientation", orientation), needed(point3("linear_acceleration", linearAcc)), needed(point3("angular_velocity", angularVel)),
-		point3("linear_acceleration_vrf", linearAccVRF), point3("angular_velocity_vrf", angularVelVRF), point3("euler_angles", eulerAngles)}}},
-	bestPose: {anyHeader, measuredAt, {name: "sol_status", class: integer, slot: solStatus}, {name: "sol_type", class: integer, slot: solType},
-		{name: "latitude", class: real, slot: latitude, need: true}, {name: "longitude", class: real, slot: longitude, need: true},
+		quaternion("orientation", orientation), needed(point3("linear_acceleration", linearAcc)),
+		needed(point3("angular_velocity", angularVel)),
+		point3("linear_acceleration_vrf", linearAccVRF), point3("angular_velocity_vrf", angularVelVRF),
+		point3("euler_angles", eulerAngles)}}},
+	bestPose: {anyHeader, measuredAt, {name: "sol_status", class: integer, slot: solStatus},
+		{name: "sol_type", class: integer, slot: solType},
+		{name: "latitude", class: real, slot: latitude, need: true}, {name: "longitude", class: real, slot: longitude,
+			need: true},
 		{name: "height_msl", class: real, slot: heightMSL}, {name: "undulation", class: real, slot: undulation},
 		{name: "datum_id", class: integer, slot: datumID},
-		{name: "latitude_std_dev", class: real, slot: latitudeStd}, {name: "longitude_std_dev", class: real, slot: longitudeStd},
+		{name: "latitude_std_dev", class: real, slot: latitudeStd}, {name: "longitude_std_dev", class: real,
+			slot: longitudeStd},
 		{name: "height_std_dev", class: real, slot: heightStd}},
 	estimate: {anyHeader, measuredAt, needed(pose("pose")), {name: "uncertainty", class: message, sub: []want{
 		point3("position_std_dev", positionStd), point3("orientation_std_dev", orientationStd),
@@ -192,9 +200,11 @@ func pose(name string) want {
 // elements has the fields of what the lists hold.
 var elements = [families][]want{
 	pointCloud: {
-		{name: "x", class: real, slot: pointX, need: true}, {name: "y", class: real, slot: pointY, need: true}, {name: "z", class: real, slot: pointZ, need: true},
+		{name: "x", class: real, slot: pointX, need: true}, {name: "y", class: real, slot: pointY, need: true},
+		{name: "z", class: real, slot: pointZ, need: true},
 		{name: "intensity", class: number, slot: pointIntensity}, {name: "timestamp", class: integer, slot: pointTime},
 		{name: "ring", class: integer, slot: pointRing}},
 	transforms: {anyHeader, {name: "child_frame_id", class: text, slot: label},
-		{name: "transform", class: message, need: true, sub: []want{point3("translation", translation), quaternion("rotation", rotation)}}},
+		{name: "transform", class: message, need: true, sub: []want{point3("translation", translation),
+			quaternion("rotation", rotation)}}},
 }

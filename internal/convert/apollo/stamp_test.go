@@ -23,24 +23,38 @@ func TestStampOrder(t *testing.T) {
 		cdr  bool
 		want int64
 	}{
-		"cloud: lidar":              {&sensormsgs.PointCloud{MeasurementTime: f(5), Header: &basicmsgs.Header{TimestampSec: f(6), LidarTimestamp: u(7), CameraTimestamp: u(8)}}, false, 7},
-		"cloud: lidar 0":            {&sensormsgs.PointCloud{MeasurementTime: f(5), Header: &basicmsgs.Header{TimestampSec: f(6), LidarTimestamp: u(0), CameraTimestamp: u(8)}}, false, 5 * second},
-		"cloud: publish time":       {&sensormsgs.PointCloud{Header: &basicmsgs.Header{TimestampSec: f(6)}}, false, 6 * second},
-		"cloud: measured nan":       {&sensormsgs.PointCloud{MeasurementTime: f(math.NaN()), Header: &basicmsgs.Header{TimestampSec: f(6)}}, false, 6 * second},
-		"cloud: measured negative":  {&sensormsgs.PointCloud{MeasurementTime: f(-1), Header: &basicmsgs.Header{TimestampSec: f(6)}}, false, 6 * second},
-		"cloud: measured absurd":    {&sensormsgs.PointCloud{MeasurementTime: f(1e30), Header: &basicmsgs.Header{TimestampSec: f(6)}}, false, 6 * second},
-		"cloud: all absurd":         {&sensormsgs.PointCloud{MeasurementTime: f(math.Inf(1)), Header: &basicmsgs.Header{TimestampSec: f(-3)}}, false, now},
-		"year 2040 in ROS 1":        {&sensormsgs.PointCloud{MeasurementTime: f(2.2e9)}, false, 2200000000 * second},
-		"year 2040 in ROS 2":        {&sensormsgs.PointCloud{MeasurementTime: f(2.2e9)}, true, now},
-		"image: camera":             {&sensormsgs.Image{Header: &basicmsgs.Header{LidarTimestamp: u(7), CameraTimestamp: u(8)}}, false, 8},
-		"imu: gps time is not used": {&sensormsgs.Imu{MeasurementTime: f(1284035218), Header: &basicmsgs.Header{TimestampSec: f(base)}}, false, base * second},
+		"cloud: lidar": {&sensormsgs.PointCloud{MeasurementTime: f(5),
+			Header: &basicmsgs.Header{TimestampSec: f(6), LidarTimestamp: u(7), CameraTimestamp: u(8)}}, false, 7},
+		"cloud: lidar 0": {&sensormsgs.PointCloud{MeasurementTime: f(5),
+			Header: &basicmsgs.Header{TimestampSec: f(6), LidarTimestamp: u(0), CameraTimestamp: u(8)}}, false, 5 * second},
+		"cloud: publish time": {&sensormsgs.PointCloud{Header: &basicmsgs.Header{TimestampSec: f(6)}}, false,
+			6 * second},
+		"cloud: measured nan": {&sensormsgs.PointCloud{MeasurementTime: f(math.NaN()),
+			Header: &basicmsgs.Header{TimestampSec: f(6)}}, false, 6 * second},
+		"cloud: measured negative": {&sensormsgs.PointCloud{MeasurementTime: f(-1),
+			Header: &basicmsgs.Header{TimestampSec: f(6)}}, false, 6 * second},
+		"cloud: measured absurd": {&sensormsgs.PointCloud{MeasurementTime: f(1e30),
+			Header: &basicmsgs.Header{TimestampSec: f(6)}}, false, 6 * second},
+		"cloud: all absurd": {&sensormsgs.PointCloud{MeasurementTime: f(math.Inf(1)),
+			Header: &basicmsgs.Header{TimestampSec: f(-3)}}, false, now},
+		"year 2040 in ROS 1": {&sensormsgs.PointCloud{MeasurementTime: f(2.2e9)}, false, 2200000000 * second},
+		"year 2040 in ROS 2": {&sensormsgs.PointCloud{MeasurementTime: f(2.2e9)}, true, now},
+		"image: camera": {&sensormsgs.Image{Header: &basicmsgs.Header{LidarTimestamp: u(7),
+			CameraTimestamp: u(8)}}, false, 8},
+		"imu: gps time is not used": {&sensormsgs.Imu{MeasurementTime: f(1284035218),
+			Header: &basicmsgs.Header{TimestampSec: f(base)}}, false, base * second},
 		"imu: gps time as fallback": {&sensormsgs.Imu{MeasurementTime: f(base - 315964800 + 18)}, false, base * second},
-		"fix: gps time in 2016":     {&sensormsgs.GnssBestPose{MeasurementTime: f(1480000000 - 315964800 + 17)}, false, 1480000000 * second},
-		"imu: finer integer":        {&sensormsgs.Imu{Header: &basicmsgs.Header{TimestampSec: f(base), RadarTimestamp: u(base*second + 900)}}, false, base*second + 900},
-		"imu: other instant":        {&sensormsgs.Imu{Header: &basicmsgs.Header{TimestampSec: f(base), LidarTimestamp: u(base*second + 2000)}}, false, base * second},
-		"imu: only an integer":      {&sensormsgs.Imu{Header: &basicmsgs.Header{LidarTimestamp: u(base * second)}}, false, base * second},
-		"estimate: measured":        {&localizationmsgs.LocalizationEstimate{MeasurementTime: f(base), Header: &basicmsgs.Header{TimestampSec: f(9)}}, false, base * second},
-		"nothing":                   {&localizationmsgs.Gps{}, false, now},
+		"fix: gps time in 2016": {&sensormsgs.GnssBestPose{MeasurementTime: f(1480000000 - 315964800 + 17)}, false,
+			1480000000 * second},
+		"imu: finer integer": {&sensormsgs.Imu{Header: &basicmsgs.Header{TimestampSec: f(base),
+			RadarTimestamp: u(base*second + 900)}}, false, base*second + 900},
+		"imu: other instant": {&sensormsgs.Imu{Header: &basicmsgs.Header{TimestampSec: f(base),
+			LidarTimestamp: u(base*second + 2000)}}, false, base * second},
+		"imu: only an integer": {&sensormsgs.Imu{Header: &basicmsgs.Header{LidarTimestamp: u(base * second)}}, false,
+			base * second},
+		"estimate: measured": {&localizationmsgs.LocalizationEstimate{MeasurementTime: f(base),
+			Header: &basicmsgs.Header{TimestampSec: f(9)}}, false, base * second},
+		"nothing": {&localizationmsgs.Gps{}, false, now},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if h := toROS(t, c.m, Options{CDR: c.cdr}).header(); h.stamp != c.want {
@@ -67,7 +81,8 @@ func TestStampRoundTrip(t *testing.T) {
 				t.Errorf("%s: %d became %d", typ.proto, stamp, got)
 			}
 		}
-		if out := newReader(t, again(t, typ.ros, protoapollo.Message(typ.proto), write(0), Options{}), false); out.header().stamp != now {
+		if out := newReader(t, again(t, typ.ros, protoapollo.Message(typ.proto), write(0), Options{}),
+			false); out.header().stamp != now {
 			t.Error("no stamp does not become the log time")
 		}
 	}
@@ -111,7 +126,8 @@ func TestLeapSeconds(t *testing.T) {
 		day   string
 		ahead int64
 	}{
-		{"1998-12-01", 13}, {"1999-01-01", 13}, {"2005-12-31", 13}, {"2006-01-01", 14}, {"2009-01-01", 15}, {"2012-06-30", 15},
+		{"1998-12-01", 13}, {"1999-01-01", 13}, {"2005-12-31", 13}, {"2006-01-01", 14}, {"2009-01-01", 15}, {"2012-06-30",
+			15},
 		{"2012-07-01", 16}, {"2015-07-01", 17}, {"2016-12-31", 17}, {"2017-01-01", 18}, {"2024-02-29", 18},
 	} {
 		day, err := time.Parse(time.DateOnly, c.day)

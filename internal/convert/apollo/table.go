@@ -109,7 +109,8 @@ func (c *compiler) table(md protoreflect.MessageDescriptor, wants []want, prefix
 func (c *compiler) field(fd protoreflect.FieldDescriptor, w *want, prefix string) (*field, error) {
 	f := &field{Field: pb.FieldOf(fd), slot: w.slot, real: w.class == real || w.class == number}
 	if !w.class.takes(f.Kind) || fd.IsList() != w.list || fd.IsMap() {
-		return nil, fmt.Errorf("field %s of %s is not of the expected kind but %s %s", prefix+w.name, fd.ContainingMessage().FullName(), fd.Cardinality(), fd.Kind())
+		return nil, fmt.Errorf("field %s of %s is not of the expected kind but %s %s", prefix+w.name,
+			fd.ContainingMessage().FullName(), fd.Cardinality(), fd.Kind())
 	}
 	var err error
 	switch {

@@ -72,8 +72,10 @@ func TestImage(t *testing.T) {
 				data[i] = byte(i)
 			}
 			r := toROS(t, &sensormsgs.Image{
-				Header:  &basicmsgs.Header{SequenceNum: proto.Uint32(7), TimestampSec: proto.Float64(2), FrameId: proto.String("outer")},
-				FrameId: proto.String("camera"), MeasurementTime: proto.Float64(1.5), Height: proto.Uint32(uint32(c.height)), Width: proto.Uint32(uint32(c.width)),
+				Header: &basicmsgs.Header{SequenceNum: proto.Uint32(7), TimestampSec: proto.Float64(2),
+					FrameId: proto.String("outer")},
+				FrameId: proto.String("camera"), MeasurementTime: proto.Float64(1.5), Height: proto.Uint32(uint32(c.height)),
+				Width:    proto.Uint32(uint32(c.width)),
 				Encoding: proto.String(c.encoding), Step: proto.Uint32(c.step), Data: data,
 			}, Options{CDR: cdr})
 			h := r.header()
@@ -99,7 +101,8 @@ func TestCompressedImage(t *testing.T) {
 	bothWires(t, func(t *testing.T, cdr bool) {
 		r := toROS(t, &sensormsgs.CompressedImage{
 			Header: &basicmsgs.Header{CameraTimestamp: proto.Uint64(uint64(now) + 1), FrameId: proto.String("outer")},
-			Format: proto.String("rgb8; jpeg compressed bgr8"), Data: []byte("jpeg"), MeasurementTime: proto.Float64(5), FrameType: proto.Uint32(1),
+			Format: proto.String("rgb8; jpeg compressed bgr8"), Data: []byte("jpeg"), MeasurementTime: proto.Float64(5),
+			FrameType: proto.Uint32(1),
 		}, Options{CDR: cdr})
 		if h := r.header(); h.stamp != now+1 || h.frame != "outer" {
 			t.Errorf("header %+v", h)
@@ -160,11 +163,15 @@ func TestCorrectedImuOrientation(t *testing.T) {
 		want quat
 		none bool
 	}{
-		"quaternion":   {&localizationmsgs.Pose{Orientation: q, EulerAngles: p3(1, 1, 1)}, quat{0, 0, math.Sin(yaw / 2), math.Cos(yaw / 2)}, false},
-		"qw derived":   {&localizationmsgs.Pose{Orientation: &basicmsgs.Quaternion{Qx: proto.Float64(0), Qy: proto.Float64(0), Qz: proto.Float64(half)}}, quat{0, 0, half, half}, false},
-		"euler":        {&localizationmsgs.Pose{EulerAngles: p3(0.1, 0.2, yaw)}, euler, false},
-		"euler, nan q": {&localizationmsgs.Pose{Orientation: &basicmsgs.Quaternion{Qw: proto.Float64(math.NaN())}, EulerAngles: p3(0.1, 0.2, yaw)}, euler, false},
-		"euler, quaternion 0": {&localizationmsgs.Pose{Orientation: &basicmsgs.Quaternion{Qx: proto.Float64(0), Qy: proto.Float64(0), Qz: proto.Float64(0), Qw: proto.Float64(0)},
+		"quaternion": {&localizationmsgs.Pose{Orientation: q, EulerAngles: p3(1, 1, 1)},
+			quat{0, 0, math.Sin(yaw / 2), math.Cos(yaw / 2)}, false},
+		"qw derived": {&localizationmsgs.Pose{Orientation: &basicmsgs.Quaternion{Qx: proto.Float64(0), Qy: proto.Float64(0),
+			Qz: proto.Float64(half)}}, quat{0, 0, half, half}, false},
+		"euler": {&localizationmsgs.Pose{EulerAngles: p3(0.1, 0.2, yaw)}, euler, false},
+		"euler, nan q": {&localizationmsgs.Pose{Orientation: &basicmsgs.Quaternion{Qw: proto.Float64(math.NaN())},
+			EulerAngles: p3(0.1, 0.2, yaw)}, euler, false},
+		"euler, quaternion 0": {&localizationmsgs.Pose{Orientation: &basicmsgs.Quaternion{Qx: proto.Float64(0),
+			Qy: proto.Float64(0), Qz: proto.Float64(0), Qw: proto.Float64(0)},
 			EulerAngles: p3(0.1, 0.2, yaw)}, euler, false},
 		"none": {&localizationmsgs.Pose{}, quat{w: 1}, true},
 	} {
@@ -191,8 +198,9 @@ func TestTransforms(t *testing.T) {
 		r := toROS(t, &transformmsgs.TransformStampeds{
 			Header: &basicmsgs.Header{TimestampSec: proto.Float64(100)},
 			Transforms: []*transformmsgs.TransformStamped{
-				{Header: &basicmsgs.Header{TimestampSec: proto.Float64(50), FrameId: proto.String("world")}, ChildFrameId: proto.String("a"),
-					Transform: &transformmsgs.Transform{Translation: at, Rotation: rot}},
+				{Header: &basicmsgs.Header{TimestampSec: proto.Float64(50), FrameId: proto.String("world")},
+					ChildFrameId: proto.String("a"),
+					Transform:    &transformmsgs.Transform{Translation: at, Rotation: rot}},
 				{ChildFrameId: proto.String("b")},
 			}}, Options{CDR: cdr, Frames: FramesREP103})
 		if n := r.U32(); n != 2 {
@@ -223,11 +231,14 @@ func TestFix(t *testing.T) {
 		status sensormsgs.SolutionStatus
 		want   int8
 	}{
-		{0, 0, -1}, {16, 0, 0}, {16, 1, -1}, {18, 0, 1}, {52, 0, 1}, {48, 0, 2}, {49, 0, 2}, {50, 0, 2}, {56, 0, 2}, {55, 0, 0}, {50, 18, -1},
+		{0, 0, -1}, {16, 0, 0}, {16, 1, -1}, {18, 0, 1}, {52, 0, 1}, {48, 0, 2}, {49, 0, 2}, {50, 0, 2}, {56, 0, 2}, {55, 0,
+			0}, {50, 18, -1},
 	} {
 		bothWires(t, func(t *testing.T, cdr bool) {
-			r := toROS(t, &sensormsgs.GnssBestPose{SolType: &c.typ, SolStatus: status(c.status), Latitude: proto.Float64(1), Longitude: proto.Float64(2),
-				HeightMsl: proto.Float64(10), Undulation: proto.Float32(-0.5), LatitudeStdDev: proto.Float32(2), LongitudeStdDev: proto.Float32(3), HeightStdDev: proto.Float32(4)},
+			r := toROS(t, &sensormsgs.GnssBestPose{SolType: &c.typ, SolStatus: status(c.status), Latitude: proto.Float64(1),
+				Longitude: proto.Float64(2),
+				HeightMsl: proto.Float64(10), Undulation: proto.Float32(-0.5), LatitudeStdDev: proto.Float32(2),
+				LongitudeStdDev: proto.Float32(3), HeightStdDev: proto.Float32(4)},
 				Options{CDR: cdr})
 			r.header()
 			if got, service := int8(r.U8()), r.U16(); got != c.want || service != 1 {
@@ -245,16 +256,19 @@ func TestFix(t *testing.T) {
 
 func TestTypes(t *testing.T) {
 	for proto, ros := range map[string]string{
-		"apollo.drivers.Image": "sensor_msgs/Image", "apollo.drivers.gnss.Imu": "sensor_msgs/Imu", "apollo.localization.CorrectedImu": "sensor_msgs/Imu",
-		"apollo.localization.Gps": "nav_msgs/Odometry", "apollo.canbus.Chassis": "", "": "",
+		"apollo.drivers.Image": "sensor_msgs/Image", "apollo.drivers.gnss.Imu": "sensor_msgs/Imu",
+		"apollo.localization.CorrectedImu": "sensor_msgs/Imu",
+		"apollo.localization.Gps":          "nav_msgs/Odometry", "apollo.canbus.Chassis": "", "": "",
 	} {
 		if got := ROSType(proto); got != ros {
 			t.Errorf("%s becomes %q", proto, got)
 		}
 	}
 	for ros, proto := range map[string]string{
-		"sensor_msgs/Imu": "apollo.localization.CorrectedImu", "nav_msgs/Odometry": "apollo.localization.LocalizationEstimate",
-		"tf/tfMessage": "apollo.transform.TransformStampeds", "tf2_msgs/TFMessage": "apollo.transform.TransformStampeds", "std_msgs/String": "",
+		"sensor_msgs/Imu":   "apollo.localization.CorrectedImu",
+		"nav_msgs/Odometry": "apollo.localization.LocalizationEstimate",
+		"tf/tfMessage":      "apollo.transform.TransformStampeds", "tf2_msgs/TFMessage": "apollo.transform.TransformStampeds",
+		"std_msgs/String": "",
 	} {
 		if got := ProtoType(ros); got != proto {
 			t.Errorf("%s becomes %q", ros, got)
@@ -263,18 +277,23 @@ func TestTypes(t *testing.T) {
 	if _, err := ToROS(protoapollo.Message("apollo.common.Header"), Options{}); err == nil {
 		t.Error("a header alone is converted")
 	}
-	if _, err := FromROS(standard("sensor_msgs/Imu", Options{}), protoapollo.Message("apollo.drivers.Image"), Options{}); err == nil {
+	if _, err := FromROS(standard("sensor_msgs/Imu", Options{}), protoapollo.Message("apollo.drivers.Image"),
+		Options{}); err == nil {
 		t.Error("an IMU becomes an image")
 	}
 }
 
 func TestDropped(t *testing.T) {
 	for name, want := range map[string][]string{
-		"apollo.drivers.Image": {"header.frame_id", "header.lidar_timestamp", "header.module_name", "header.radar_timestamp", "header.status",
+		"apollo.drivers.Image": {"header.frame_id", "header.lidar_timestamp", "header.module_name", "header.radar_timestamp",
+			"header.status",
 			"header.timestamp_sec", "header.version", "measurement_time"},
-		"apollo.drivers.gnss.GnssBestPose": {"base_station_id", "datum_id", "differential_age", "header.camera_timestamp", "header.module_name",
-			"header.radar_timestamp", "header.status", "header.version", "measurement_time", "num_sats_in_solution", "num_sats_tracked", "solution_age"},
-		"apollo.transform.TransformStampeds": {"header", "transforms.header.camera_timestamp", "transforms.header.module_name",
+		"apollo.drivers.gnss.GnssBestPose": {"base_station_id", "datum_id", "differential_age", "header.camera_timestamp",
+			"header.module_name",
+			"header.radar_timestamp", "header.status", "header.version", "measurement_time", "num_sats_in_solution",
+			"num_sats_tracked", "solution_age"},
+		"apollo.transform.TransformStampeds": {"header", "transforms.header.camera_timestamp",
+			"transforms.header.module_name",
 			"transforms.header.radar_timestamp", "transforms.header.status", "transforms.header.version"},
 	} {
 		p, err := ToROS(protoapollo.Message(name), Options{})
@@ -294,9 +313,11 @@ func TestDropped(t *testing.T) {
 		t.Error(err, p.Dropped())
 	}
 	for name, want := range map[string][]string{
-		"apollo.localization.Gps":   {"child_frame_id", "pose.covariance", "twist.covariance"},
-		"apollo.drivers.gnss.Imu":   {"angular_velocity_covariance", "linear_acceleration_covariance", "orientation", "orientation_covariance"},
-		"apollo.drivers.PointCloud": {"fields: all but x, y, z, intensity, timestamp (time, t, offset) and ring", "points.intensity: fractions", "points.ring"},
+		"apollo.localization.Gps": {"child_frame_id", "pose.covariance", "twist.covariance"},
+		"apollo.drivers.gnss.Imu": {"angular_velocity_covariance", "linear_acceleration_covariance", "orientation",
+			"orientation_covariance"},
+		"apollo.drivers.PointCloud": {"fields: all but x, y, z, intensity, timestamp (time, t, offset) and ring",
+			"points.intensity: fractions", "points.ring"},
 	} {
 		p, err := FromROS(standard(ROSType(name), Options{}), protoapollo.Message(name), Options{})
 		if err != nil || !slices.Equal(p.Dropped(), want) {
@@ -332,13 +353,15 @@ func TestOtherDescriptors(t *testing.T) {
 		if out, err := p.AppendAt(nil, nil, now); err != nil || newReader(t, out, false).header().stamp != now {
 			t.Error(name, err)
 		}
-		if from, err := FromROS(standard("sensor_msgs/Image", Options{}), edit(name, remove), Options{}); err != nil || name == "encoding" && !slices.Contains(from.Dropped(), "encoding") {
+		if from, err := FromROS(standard("sensor_msgs/Image", Options{}), edit(name, remove), Options{}); err != nil ||
+			name == "encoding" && !slices.Contains(from.Dropped(), "encoding") {
 			t.Error(name, err)
 		}
 	}
 	for name, kind := range map[string]descriptorpb.FieldDescriptorProto_Type{
 		"height": descriptorpb.FieldDescriptorProto_TYPE_DOUBLE, "encoding": descriptorpb.FieldDescriptorProto_TYPE_INT32,
-		"measurement_time": descriptorpb.FieldDescriptorProto_TYPE_UINT64, "data": descriptorpb.FieldDescriptorProto_TYPE_UINT64,
+		"measurement_time": descriptorpb.FieldDescriptorProto_TYPE_UINT64,
+		"data":             descriptorpb.FieldDescriptorProto_TYPE_UINT64,
 	} {
 		md := edit(name, func(m *descriptorpb.DescriptorProto, i int) { m.Field[i].Type = kind.Enum() })
 		if _, err := ToROS(md, Options{}); err == nil || !strings.Contains(err.Error(), "expected kind") {

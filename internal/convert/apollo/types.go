@@ -73,9 +73,11 @@ func (f family) alternatives(o Options) [][]string {
 		return [][]string{{"imu.orientation", "imu.euler_angles"}, {"imu.linear_acceleration", "imu.linear_acceleration_vrf"},
 			{"imu.angular_velocity", "imu.angular_velocity_vrf"}, append([]string{"header.lidar_timestamp"}, others...)}
 	case estimate:
-		return [][]string{{"measurement_time", "header.timestamp_sec"}, attitude("pose"), rate("pose"), append([]string{"header.lidar_timestamp"}, others...)}
+		return [][]string{{"measurement_time", "header.timestamp_sec"}, attitude("pose"), rate("pose"),
+			append([]string{"header.lidar_timestamp"}, others...)}
 	case gps:
-		return [][]string{attitude("localization"), rate("localization"), append([]string{"header.lidar_timestamp"}, others...)}
+		return [][]string{attitude("localization"), rate("localization"), append([]string{"header.lidar_timestamp"},
+			others...)}
 	}
 	return [][]string{{"transforms.header.timestamp_sec", "header"},
 		{"transforms.header.lidar_timestamp", "transforms.header.camera_timestamp", "transforms.header.radar_timestamp"}}
@@ -120,7 +122,8 @@ func outermost(paths []string) []string {
 	slices.Sort(paths)
 	out := paths[:0]
 	for _, p := range paths {
-		if len(out) == 0 || p != out[len(out)-1] && !strings.HasPrefix(p, out[len(out)-1]+".") && !strings.HasPrefix(p, out[len(out)-1]+" ") {
+		if len(out) == 0 || p != out[len(out)-1] && !strings.HasPrefix(p, out[len(out)-1]+".") && !strings.HasPrefix(p,
+			out[len(out)-1]+" ") {
 			out = append(out, p)
 		}
 	}

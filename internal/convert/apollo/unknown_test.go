@@ -27,7 +27,8 @@ func TestUnknown(t *testing.T) {
 		if err != nil || p.Unknown() != 0 {
 			t.Fatal(name, p.Unknown(), err)
 		}
-		places := []protoreflect.Message{m.ProtoReflect(), m.ProtoReflect().Mutable(m.ProtoReflect().Descriptor().Fields().ByName("header")).Message()}
+		places := []protoreflect.Message{m.ProtoReflect(),
+			m.ProtoReflect().Mutable(m.ProtoReflect().Descriptor().Fields().ByName("header")).Message()}
 		for _, list := range []protoreflect.Name{"point", "transforms"} {
 			if fd := m.ProtoReflect().Descriptor().Fields().ByName(list); fd != nil {
 				places = append(places, m.ProtoReflect().Get(fd).List().Get(3).Message())

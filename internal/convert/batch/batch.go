@@ -17,9 +17,9 @@
 //	{"schema_version":1,"input":"/d/b.x",...,"status":"failed"}\n
 //	{"schema_version":1,"input":"/d/c.b                          torn by a kill: ignored, mended
 //
-// A line is appended by one write and synced before the batch goes on; on a store, the manifest is written at the end. A
-// file that has other lines is refused, so that nothing else is ever rewritten. Until the line of an output is safe, its
-// receipt tells that it is ours: see internal/convert/tasks.
+// A line is appended by one write and synced before the batch goes on; on a store, the manifest is written at the end.
+// A file that has other lines is refused, so that nothing else is ever rewritten. Until the line of an output is safe,
+// its receipt tells that it is ours: see internal/convert/tasks.
 //
 // A Manifest may be used from several goroutines, a Finder from one.
 package batch

@@ -38,11 +38,13 @@ type Found struct {
 type Finder struct {
 	FS      storage.FS // nil: the operating system's
 	Formats *storage.Registry
-	Detect  func(path string) (*storage.Format, error) // as Registry.Detect; its errors are shown, and it may know formats that are not recognised by content
-	Base    string                                     // outputs mirror what lies below it; "": below each folder, and the folder that all files have in common
-	Skip    []string                                   // absolute paths of folders that are not looked into
-	result  Found
-	seen    map[string]bool
+	// as Registry.Detect; its errors are shown, and it may know formats that are not recognised by content
+	Detect func(path string) (*storage.Format, error)
+	// outputs mirror what lies below it; "": below each folder, and the folder that all files have in common
+	Base   string
+	Skip   []string // absolute paths of folders that are not looked into
+	result Found
+	seen   map[string]bool
 }
 
 // Find returns the recordings that words name, in the order of the words, and

@@ -54,7 +54,8 @@ func tree(t *testing.T, files ...string) string {
 			content = head
 		}
 		path = filepath.Join(dir, path)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content),
+			0o666)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -62,10 +63,14 @@ func tree(t *testing.T, files ...string) string {
 }
 
 func TestFind(t *testing.T) {
-	dir := tree(t, "a.bag", "b/a.bag", "b/c.bag.active=bag", "b/odd.bag.off=bag", "b/notes.txt=hi", "b/broken.bag=", "b/.hidden.bag", "b/x.mcap=",
-		"rec/x.record.00000", "rec/x.record.00001", "rec/y.record.00000.20230101000000=record", "rec/z.record", "rec/z.record.00000",
-		"ros2/drive/metadata.yaml=rosbag2", "ros2/drive/q_0.db3", "ros2/drive/q_1.db3", "ros2/drive/q_1.db3-wal=w", "ros2/drive/q_1.db3-shm=s", "ros2/drive/extra.bag", "ros2/drive/more/m.bag",
-		"ros2/parts/p_0.db3", "ros2/parts/p_1.db3", "ros2/single/s.db3", "ros2/single/s.db3-wal=w", "ros2/several/u.db3", "ros2/several/v.db3",
+	dir := tree(t, "a.bag", "b/a.bag", "b/c.bag.active=bag", "b/odd.bag.off=bag", "b/notes.txt=hi", "b/broken.bag=",
+		"b/.hidden.bag", "b/x.mcap=",
+		"rec/x.record.00000", "rec/x.record.00001", "rec/y.record.00000.20230101000000=record", "rec/z.record",
+		"rec/z.record.00000",
+		"ros2/drive/metadata.yaml=rosbag2", "ros2/drive/q_0.db3", "ros2/drive/q_1.db3", "ros2/drive/q_1.db3-wal=w",
+		"ros2/drive/q_1.db3-shm=s", "ros2/drive/extra.bag", "ros2/drive/more/m.bag",
+		"ros2/parts/p_0.db3", "ros2/parts/p_1.db3", "ros2/single/s.db3", "ros2/single/s.db3-wal=w", "ros2/several/u.db3",
+		"ros2/several/v.db3",
 		"ros2/mcap/metadata.yaml=rosbag2", "ros2/mcap/m_0.mcap=")
 	if err := os.Symlink(filepath.Join(dir, "b"), filepath.Join(dir, "rec", "link")); err != nil {
 		t.Skip(err) // a system without links
@@ -79,7 +84,8 @@ func TestFind(t *testing.T) {
 		if base != "" {
 			base = filepath.Join(dir, base)
 		}
-		f := Finder{Formats: registry, Detect: registry.Detect, Base: base, Skip: []string{filepath.Join(dir, "ros2", "several")}}
+		f := Finder{Formats: registry, Detect: registry.Detect, Base: base,
+			Skip: []string{filepath.Join(dir, "ros2", "several")}}
 		found, err := f.Find(words)
 		if err != nil {
 			t.Fatal(err)
@@ -104,17 +110,25 @@ func TestFind(t *testing.T) {
 		want  []string
 	}{
 		{"", []string{"."}, []string{
-			"a.bag a bag 1/13", "b/a.bag b/a bag 1/13", "b/broken.bag b/broken - 1/0", "b/c.bag.active b/c bag 1/13", "b/odd.bag.off b/odd.bag.off bag 1/13", "b/x.mcap b/x - 1/0",
-			"rec/x.record rec/x record 2/34", "rec/y.record rec/y record 1/17", "rec/z.record rec/z record 1/17", "rec/z.record.00000 rec/z record 1/17",
-			"ros2/drive ros2/drive db3 4/61", "ros2/drive/extra.bag ros2/drive/extra bag 1/13", "ros2/drive/more/m.bag ros2/drive/more/m bag 1/13",
-			"ros2/mcap ros2/mcap ros2mcap 2/28", "ros2/parts ros2/parts db3 2/32", "ros2/single/s.db3 ros2/single/s db3 2/17", "others 1 links 1"}},
+			"a.bag a bag 1/13", "b/a.bag b/a bag 1/13", "b/broken.bag b/broken - 1/0", "b/c.bag.active b/c bag 1/13",
+			"b/odd.bag.off b/odd.bag.off bag 1/13", "b/x.mcap b/x - 1/0",
+			"rec/x.record rec/x record 2/34", "rec/y.record rec/y record 1/17", "rec/z.record rec/z record 1/17",
+			"rec/z.record.00000 rec/z record 1/17",
+			"ros2/drive ros2/drive db3 4/61", "ros2/drive/extra.bag ros2/drive/extra bag 1/13",
+			"ros2/drive/more/m.bag ros2/drive/more/m bag 1/13",
+			"ros2/mcap ros2/mcap ros2mcap 2/28", "ros2/parts ros2/parts db3 2/32", "ros2/single/s.db3 ros2/single/s db3 2/17",
+			"others 1 links 1"}},
 		{"", []string{"b", "rec/link"}, []string{
-			"b/a.bag a bag 1/13", "b/broken.bag broken - 1/0", "b/c.bag.active c bag 1/13", "b/odd.bag.off odd.bag.off bag 1/13", "b/x.mcap x - 1/0",
-			"rec/link/a.bag a bag 1/13", "rec/link/broken.bag broken - 1/0", "rec/link/c.bag.active c bag 1/13", "rec/link/odd.bag.off odd.bag.off bag 1/13", "rec/link/x.mcap x - 1/0", "others 2 links 0"}},
+			"b/a.bag a bag 1/13", "b/broken.bag broken - 1/0", "b/c.bag.active c bag 1/13", "b/odd.bag.off odd.bag.off bag 1/13",
+			"b/x.mcap x - 1/0",
+			"rec/link/a.bag a bag 1/13", "rec/link/broken.bag broken - 1/0", "rec/link/c.bag.active c bag 1/13",
+			"rec/link/odd.bag.off odd.bag.off bag 1/13", "rec/link/x.mcap x - 1/0", "others 2 links 0"}},
 		{"", []string{"a.bag", "b/a.bag", "a.bag"}, []string{"a.bag a bag 1/13", "b/a.bag b/a bag 1/13", "others 0 links 0"}},
 		{"", []string{"b/a.bag"}, []string{"b/a.bag a bag 1/13", "others 0 links 0"}},
-		{".", []string{"b/a.bag", "ros2/single"}, []string{"b/a.bag b/a bag 1/13", "ros2/single/s.db3 ros2/single/s db3 2/17", "others 0 links 0"}},
-		{"", []string{"*/*a*.bag", "rec/x.record.*"}, []string{"b/a.bag b/a bag 1/13", "ros2/drive/extra.bag ros2/drive/extra bag 1/13", "others 0 links 0"}},
+		{".", []string{"b/a.bag", "ros2/single"}, []string{"b/a.bag b/a bag 1/13", "ros2/single/s.db3 ros2/single/s db3 2/17",
+			"others 0 links 0"}},
+		{"", []string{"*/*a*.bag", "rec/x.record.*"}, []string{"b/a.bag b/a bag 1/13",
+			"ros2/drive/extra.bag ros2/drive/extra bag 1/13", "others 0 links 0"}},
 		{"", []string{"rec/x.record.*"}, []string{"rec/x.record x record 2/34", "others 0 links 0"}},
 		{"", []string{"rec/x.record"}, []string{"rec/x.record x record 2/34", "others 0 links 0"}},
 		{"", []string{"rec/x.record.00001"}, []string{"rec/x.record.00001 x record 1/17", "others 0 links 0"}},
@@ -122,7 +136,8 @@ func TestFind(t *testing.T) {
 		{"", []string{"ros2/drive/q_1.db3"}, []string{"ros2/drive/q_1.db3 q_1 db3 2/17", "others 0 links 0"}},
 		{"", []string{"ros2/parts"}, []string{"ros2/parts parts db3 2/32", "others 0 links 0"}},
 		{"", []string{"ros2/parts/*"}, []string{"ros2/parts parts db3 2/32", "others 0 links 0"}},
-		{"", []string{"missing.bag", "none*.bag"}, []string{"missing.bag missing - 1/0", "none*.bag none* - 1/0", "others 0 links 0"}},
+		{"", []string{"missing.bag", "none*.bag"}, []string{"missing.bag missing - 1/0", "none*.bag none* - 1/0",
+			"others 0 links 0"}},
 		{"", []string{"ros2/several"}, []string{"others 0 links 0"}},
 	} {
 		words := slices.Clone(c.words)
@@ -146,15 +161,18 @@ func TestPlace(t *testing.T) {
 	in := func(name, format string) *Input {
 		return &Input{Path: "/in/" + name + "." + format, Name: name, Format: registry.Lookup(format)}
 	}
-	inputs := []*Input{in("drive", "bag"), in("drive", "db3"), in("drive", "record"), in("Drive", "bag"), {Path: "/in/drive.mcap", Name: "drive"},
+	inputs := []*Input{in("drive", "bag"), in("drive", "db3"), in("drive", "record"), in("Drive", "bag"),
+		{Path: "/in/drive.mcap", Name: "drive"},
 		in("x", "bag"), in("x/y", "bag"), in("kept", "record"), in("k/z", "bag"), in("k/z_bag", "bag")}
 	got := Place(inputs, "/out", "", map[string]string{"/in/kept.record": "/out/elsewhere", "/in/gone.bag": "/out/k"})
-	want := []string{"/out/drive", "/out/drive_db3", "/out/drive_record", "/out/Drive_bag", "/out/drive_file", "/out/x_bag", "/out/x/y", "/out/elsewhere", "/out/k_2/z", "/out/k_2/z_bag"}
+	want := []string{"/out/drive", "/out/drive_db3", "/out/drive_record", "/out/Drive_bag", "/out/drive_file",
+		"/out/x_bag", "/out/x/y", "/out/elsewhere", "/out/k_2/z", "/out/k_2/z_bag"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	got = Place(inputs[:4], "/out", ".bag", nil)
-	if want := []string{"/out/drive.bag", "/out/drive_db3.bag", "/out/drive_record.bag", "/out/Drive_bag.bag"}; !slices.Equal(got, want) {
+	if want := []string{"/out/drive.bag", "/out/drive_db3.bag", "/out/drive_record.bag",
+		"/out/Drive_bag.bag"}; !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	// Any set of names: no two outputs are one, and none lies in another.

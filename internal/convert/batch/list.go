@@ -87,7 +87,8 @@ func (l *listing) addGroup(fsys storage.FS, dir string, format *storage.Format, 
 	}
 	files := paths(slices.Concat(g.Parts, g.Beside))
 	slices.Sort(files)
-	l.inputs = append(l.inputs, group{&Input{FS: fsys, Path: filepath.Join(dir, g.Name), Format: format, Files: files}, paths(g.Parts)})
+	l.inputs = append(l.inputs, group{&Input{FS: fsys, Path: filepath.Join(dir, g.Name), Format: format, Files: files},
+		paths(g.Parts)})
 	l.whole = l.whole || g.Name == ""
 }
 
@@ -100,7 +101,8 @@ func (l *listing) addFile(f *Finder, path string) {
 	}
 	switch {
 	case err == nil:
-		l.inputs = append(l.inputs, group{&Input{FS: f.FS, Path: path, Format: format, Files: filesOf(f.FS, format, path)}, []string{path}})
+		l.inputs = append(l.inputs, group{&Input{FS: f.FS, Path: path, Format: format, Files: filesOf(f.FS, format, path)},
+			[]string{path}})
 	case !looks:
 		l.others++
 	default:

@@ -15,7 +15,8 @@ import (
 )
 
 func entry(input, status string) *Entry {
-	return &Entry{SchemaVersion: SchemaVersion, Input: input, Output: input + ".out", Status: status, OutputFiles: []string{}, Options: []string{}, LossCodes: []string{}, ByDesign: []string{}, DamageCodes: []string{},
+	return &Entry{SchemaVersion: SchemaVersion, Input: input, Output: input + ".out", Status: status,
+		OutputFiles: []string{}, Options: []string{}, LossCodes: []string{}, ByDesign: []string{}, DamageCodes: []string{},
 		ModTime: time.Unix(1700000000, 123456789).UTC()}
 }
 
@@ -125,11 +126,13 @@ func TestAgain(t *testing.T) {
 	if look, err := Read(nil, path, true, false); err != nil || len(look.Entries()) != 3 {
 		t.Errorf("looking at it: %v", err)
 	}
-	if err := errors.Join(next.Begin(), next.Append(entry("/a", StatusFailed), func() {}), next.Append(entry("/d", StatusOK), func() {}), next.Close()); err != nil {
+	if err := errors.Join(next.Begin(), next.Append(entry("/a", StatusFailed), func() {}),
+		next.Append(entry("/d", StatusOK), func() {}), next.Close()); err != nil {
 		t.Fatal(err)
 	}
 	var want []byte
-	for _, e := range []*Entry{entry("/b", StatusOK), entry("/c", StatusLossy), entry("/a", StatusFailed), entry("/d", StatusOK)} {
+	for _, e := range []*Entry{entry("/b", StatusOK), entry("/c", StatusLossy), entry("/a", StatusFailed),
+		entry("/d", StatusOK)} {
 		want = appendLine(want, e)
 	}
 	if got, _ := os.ReadFile(path); !bytes.Equal(got, want) {
@@ -205,7 +208,10 @@ func TestFullDisk(t *testing.T) {
 
 // TestForeign: a file that is not a manifest is refused and stays as it is.
 func TestForeign(t *testing.T) {
-	for _, text := range []string{"hello\n", "hello", "{}\n", "{\"schema_version\":1}", "{\"schema_version\":2,\"input\":\"/a\",\"status\":\"ok\"}\n", "{\"schema_version\":1,\"input\":\"/a\"}\n", "\n", "[1]\n", "{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\"}\nx\n", "{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\"}\n\n{"} {
+	for _, text := range []string{"hello\n", "hello", "{}\n", "{\"schema_version\":1}",
+		"{\"schema_version\":2,\"input\":\"/a\",\"status\":\"ok\"}\n", "{\"schema_version\":1,\"input\":\"/a\"}\n", "\n",
+		"[1]\n", "{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\"}\nx\n",
+		"{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\"}\n\n{"} {
 		path := filepath.Join(t.TempDir(), "m.jsonl")
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -253,7 +259,8 @@ func TestHash(t *testing.T) {
 	}
 	in.Files = append(in.Files, filepath.Join(dir, "b"))
 	// sha256sum a b | sha256sum
-	if h, err := in.Hash(t.Context()); h != "a63274ae4ed2aefabdeb54e957f7578ef7251e73327728ca66f13480bfd9e237" || err != nil {
+	if h, err := in.Hash(t.Context()); h != "a63274ae4ed2aefabdeb54e957f7578ef7251e73327728ca66f13480bfd9e237" ||
+		err != nil {
 		t.Errorf("%s, %v", h, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -5,11 +5,12 @@ import (
 	"testing"
 )
 
-// TestHarmless: names from a store have no characters on this machine that a terminal obeys or hides; on a store, and from
-// this machine, they stay.
+// TestHarmless: names from a store have no characters on this machine that a terminal obeys or hides; on a store, and
+// from this machine, they stay.
 func TestHarmless(t *testing.T) {
 	for name, want := range map[string]string{
-		"a b/ü%20.x": "a b/ü%20.x", "a\x1b]0;x\x07/b\n": "a_]0;x_/b_", "\u202egab.exe": "_gab.exe", "a\xffb": "a_b", "\u0085\u2028": "__", "日本": "日本",
+		"a b/ü%20.x": "a b/ü%20.x", "a\x1b]0;x\x07/b\n": "a_]0;x_/b_", "\u202egab.exe": "_gab.exe", "a\xffb": "a_b",
+		"\u0085\u2028": "__", "日本": "日本",
 	} {
 		if got := Harmless(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
@@ -17,7 +18,8 @@ func TestHarmless(t *testing.T) {
 	}
 	const odd = "d\x1b/a\n"
 	for _, c := range []struct{ path, out, want string }{
-		{"s3:/b/x", "/out", "/out/d_/a_.mcap"}, {"s3:/b/x", "s3:/b/out", "s3:/b/out/" + odd + ".mcap"}, {"/in/x", "/out", "/out/" + odd + ".mcap"},
+		{"s3:/b/x", "/out", "/out/d_/a_.mcap"}, {"s3:/b/x", "s3:/b/out", "s3:/b/out/" + odd + ".mcap"}, {"/in/x", "/out",
+			"/out/" + odd + ".mcap"},
 	} {
 		got := Place([]*Input{{Path: c.path, Name: odd}}, c.out, ".mcap", nil)
 		if filepath.ToSlash(got[0]) != c.want {

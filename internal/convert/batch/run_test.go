@@ -55,7 +55,8 @@ func TestRun(t *testing.T) {
 	}
 	var space *SpaceError
 	errs, _ = runTasks(t, 1000, 2, 100, 5000, 200)
-	if errs[0] != nil || errs[2] != nil || !errors.As(errs[1], &space) || !errors.Is(errs[1], syscall.ENOSPC) || space.Need != 2500 {
+	if errs[0] != nil || errs[2] != nil || !errors.As(errs[1], &space) || !errors.Is(errs[1], syscall.ENOSPC) ||
+		space.Need != 2500 {
 		t.Errorf("%v", errs)
 	}
 }
@@ -65,7 +66,8 @@ func TestRun(t *testing.T) {
 func TestRunCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var began, ended atomic.Int64
-	Run(ctx, []*Task{{Output: "/x"}, {Output: "/x"}, {Output: "/x"}, {Output: "/x"}}, 2, func(ctx context.Context, _ *Task, _ error) {
+	Run(ctx, []*Task{{Output: "/x"}, {Output: "/x"}, {Output: "/x"}, {Output: "/x"}}, 2, func(ctx context.Context, _ *Task,
+		_ error) {
 		if began.Add(1) == 2 {
 			cancel()
 		}

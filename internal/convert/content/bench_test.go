@@ -17,10 +17,12 @@ var benchTypes = []struct {
 	name, text string
 	n          int
 }{
-	{"Imu", "time stamp\nstring frame\nfloat64[4] o\nfloat64[9] oc\nfloat64[3] w\nfloat64[9] wc\nfloat64[3] a\nfloat64[9] ac\n", 0},
+	{"Imu", "time stamp\nstring frame\nfloat64[4] o\nfloat64[9] oc\nfloat64[3] w\nfloat64[9] wc\nfloat64[3] " +
+		"a\nfloat64[9] ac\n", 0},
 	{"Joints", "time stamp\nstring[] name\nfloat64[] position\nfloat64[] velocity\n", 30},
 	{"TF", "Link[] transforms\n" + line + "MSG: p/Link\ntime stamp\nstring frame\nstring child\nV t\nQ r\n" +
-		line + "MSG: p/V\nfloat64 x\nfloat64 y\nfloat64 z\n" + line + "MSG: p/Q\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n", 20},
+		line + "MSG: p/V\nfloat64 x\nfloat64 y\nfloat64 z\n" + line +
+		"MSG: p/Q\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n", 20},
 	{"Image", "time stamp\nstring frame\nuint32 height\nuint32 width\nuint8[] data\n", 6_200_000},
 }
 

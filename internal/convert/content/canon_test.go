@@ -31,7 +31,8 @@ const line = "\n================================================================
 const header1 = line + "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"
 
 const header2 = line + "MSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n" +
-	line + "MSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n" + line + "MSG: builtin_interfaces/Duration\nint32 sec\nuint32 nanosec\n"
+	line + "MSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n" + line +
+	"MSG: builtin_interfaces/Duration\nint32 sec\nuint32 nanosec\n"
 
 // TestShapes: what has one shape in both dialects, and what has not.
 func TestShapes(t *testing.T) {

@@ -27,12 +27,14 @@ type reader interface {
 // sameReaders gives a message to the judge, to programs that re-encode it and to one that
 // writes it as text. All read it, or none does; and in what they make the judge finds the
 // content of the message. One difference is known: text does not know how many values an array has.
-func sameReaders(t *testing.T, message []byte, judge *content.Program, text reader, programs map[string]reader, judges map[string]*content.Program) {
+func sameReaders(t *testing.T, message []byte, judge *content.Program, text reader, programs map[string]reader,
+	judges map[string]*content.Program) {
 	t.Helper()
 	want, got := content.NewWriter(true), content.NewWriter(true)
 	err := judge.Within(serial.ROS1).Read(want, message)
 	beyond := want.Beyond
-	if err2 := judge.Within(serial.CDR).Read(want, message); beyond || want.Beyond || want.Replaced || limit(err) || limit(err2) {
+	if err2 := judge.Within(serial.CDR).Read(want, message); beyond || want.Beyond || want.Replaced || limit(err) ||
+		limit(err2) {
 		return // what conversions report as a loss
 	}
 	_, proto := programs["CDR"].(*transcode.FromProto)
@@ -83,9 +85,11 @@ const separator = "\n===========================================================
 
 // A type with arrays, messages of it in protobuf without their values, and one whose values are not
 // together.
-const arrays = "int16[3] a\nuint8[2] b\nstring[2] c\nP[2] p\ntime[1] t\nbool z\n" + separator + "MSG: p/P\nfloat32[2] x\n"
+const arrays = "int16[3] a\nuint8[2] b\nstring[2] c\nP[2] p\ntime[1] t\nbool z\n" + separator +
+	"MSG: p/P\nfloat32[2] x\n"
 
-var protoArrays = []string{"", "\x0a\x00", "\x12\x00", "\x30\x01", "\x22\x00\x22\x00", "\x08\x02\x30\x01\x0a\x02\x04\x06"}
+var protoArrays = []string{"", "\x0a\x00", "\x12\x00", "\x30\x01", "\x22\x00\x22\x00",
+	"\x08\x02\x30\x01\x0a\x02\x04\x06"}
 
 // TestArraysNotSet: the values of an array that is not set are zero, for conversions and for the judge.
 // Any other length than that of the array is an error.
@@ -118,7 +122,8 @@ func TestArraysNotSet(t *testing.T) {
 			t.Errorf("% x: % x, %v", message, w.Bytes(), err)
 		}
 	}
-	for _, message := range []string{"\x08\x01", "\x0a\x01\x01", "\x12\x01\x01", "\x1a\x00", "\x22\x00", "\x22\x05\x0d\x00\x00\x00\x00\x22\x00"} {
+	for _, message := range []string{"\x08\x01", "\x0a\x01\x01", "\x12\x01\x01", "\x1a\x00", "\x22\x00",
+		"\x22\x05\x0d\x00\x00\x00\x00\x22\x00"} {
 		_, err := p.Append(nil, []byte(message))
 		if err2 := judge.Read(content.NewWriter(true), []byte(message)); err == nil || err2 == nil {
 			t.Errorf("% x: %v, %v", message, err, err2)
@@ -128,14 +133,17 @@ func TestArraysNotSet(t *testing.T) {
 
 // FuzzConversions: whatever the type and the bytes, all programs read the same message.
 func FuzzConversions(f *testing.F) {
-	const nested = "P[] p\nP[2] q\nstring s\nE e\nE[] es\n" + separator + "MSG: p/P\nuint8 a\nfloat64[] x\nstring[3] y\nbool b\n" + separator + "MSG: p/E\n"
+	const nested = "P[] p\nP[2] q\nstring s\nE e\nE[] es\n" + separator +
+		"MSG: p/P\nuint8 a\nfloat64[] x\nstring[3] y\nbool b\n" + separator + "MSG: p/E\n"
 	forms := [][]byte{nil, {0, 1, 0, 0}, {0, 0, 0, 0}, {0, 7, 0, 0}, {0, 6, 0, 0}, {0, 9, 0, 0}, {0, 8, 0, 0}}
 	for i, form := range forms {
 		message := func(b ...byte) []byte { return append(bytes.Clone(form), b...) }
 		f.Add(byte(i), nested, message(bytes.Repeat([]byte{1, 0, 0, 0}, 30)...))
-		f.Add(byte(i), "uint8 a\nfloat64 b\nint16[3] c\nbool[] d\nchar e\nint64 f\n", message(bytes.Repeat([]byte{2, 0, 0, 0, 0}, 12)...))
+		f.Add(byte(i), "uint8 a\nfloat64 b\nint16[3] c\nbool[] d\nchar e\nint64 f\n",
+			message(bytes.Repeat([]byte{2, 0, 0, 0, 0}, 12)...))
 		f.Add(byte(i), "time t\nduration[] d\nbyte[] w\n", message(bytes.Repeat([]byte{2, 0, 0, 0, 0, 0, 0, 0}, 5)...))
-		f.Add(byte(i), "string[] s\nfloat32[2] x\n", message(2, 0, 0, 0, 2, 0, 0, 0, 'a', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x3f, 0, 0, 0xc0, 0x7f))
+		f.Add(byte(i), "string[] s\nfloat32[2] x\n", message(2, 0, 0, 0, 2, 0, 0, 0, 'a', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,
+			0, 0x80, 0x3f, 0, 0, 0xc0, 0x7f))
 	}
 	for seed := range uint64(12) {
 		w := typetree.New(seed, 3, typetree.Options{})
@@ -145,8 +153,10 @@ func FuzzConversions(f *testing.F) {
 			f.Add(byte(1), string(typetree.AppendText(nil, m, typetree.ROS2)), typetree.AppendCDR(nil, m, v))
 		}
 	}
-	f.Add(byte(7), nested, []byte("\x0a\x0b\x08\x01\x12\x01\x00\x1a\x01a\x1a\x00\x1a\x00\x12\x06\x1a\x00\x1a\x00\x1a\x00\x12\x06\x1a\x00\x1a\x00\x1a\x00\x1a\x01x"))
-	f.Add(byte(7), "uint8 a\nfloat64 b\nint16[3] c\nbool[] d\nchar e\nint64 f\n", []byte("\x08\x05\x1a\x03\x01\x02\x03\x22\x02\x00\x01\x28\x07\x30\x05"))
+	f.Add(byte(7), nested,
+		[]byte("\x0a\x0b\x08\x01\x12\x01\x00\x1a\x01a\x1a\x00\x1a\x00\x12\x06\x1a\x00\x1a\x00\x1a\x00\x12\x06\x1a\x00\x1a\x00\x1a\x00\x1a\x01x"))
+	f.Add(byte(7), "uint8 a\nfloat64 b\nint16[3] c\nbool[] d\nchar e\nint64 f\n",
+		[]byte("\x08\x05\x1a\x03\x01\x02\x03\x22\x02\x00\x01\x28\x07\x30\x05"))
 	for _, message := range protoArrays {
 		f.Add(byte(7), arrays, []byte(message))
 	}

@@ -21,7 +21,8 @@ func FuzzRead(f *testing.F) {
 	f.Add("P[] p\n"+line+"MSG: p/P\nfloat64[] x\nstring[3] y\n", bytes.Repeat([]byte{1, 0, 0, 0}, 20))
 	f.Add("P[1000000] p\n"+line+"MSG: p/P\nQ[1000000] q\n"+line+"MSG: p/Q\nfloat64[1000000] x\n", []byte{})
 	f.Add("E[] e\nE[1000000000] g\n"+line+"MSG: p/E\n", []byte{0xff, 0xff, 0xff, 0xff})
-	f.Add("time t\nduration[] d\nwstring w\n", []byte{0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 1, 9, 9, 9, 9, 0, 0, 0, 1, 0, 1, 0, 0, 0xd8, 0})
+	f.Add("time t\nduration[] d\nwstring w\n", []byte{0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 1, 9, 9, 9, 9, 0, 0, 0,
+		1, 0, 1, 0, 0, 0xd8, 0})
 	f.Add("int32 a\n", []byte{0, 9, 0, 0, 0, 0, 0, 8, 1, 2, 3, 4, 5})
 	f.Add("uint8 a\nstring b\nuint8[] c\n", []byte{8, 200, 1, 18, 1, 'x', 26, 2, 1, 2})
 	f.Fuzz(func(t *testing.T, text string, data []byte) {
@@ -38,7 +39,8 @@ func FuzzRead(f *testing.F) {
 			}
 			again, err := FromROS(typ, serial.ROS1, typ, true)
 			first, err1 := FromROS(msg, serial.ROS1, typ, true)
-			if w := NewWriter(true); err == nil && err1 == nil && !strings.Contains(text, "ime") && !strings.Contains(text, "duration") && first.Read(w, data) == nil {
+			if w := NewWriter(true); err == nil && err1 == nil && !strings.Contains(text, "ime") && !strings.Contains(text,
+				"duration") && first.Read(w, data) == nil {
 				once := bytes.Clone(w.Bytes())
 				if err := again.Read(w, once); err != nil || !bytes.Equal(once, w.Bytes()) {
 					t.Errorf("a second time it is something else: %v\n%x\n%x", err, once, w.Bytes())

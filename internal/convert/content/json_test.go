@@ -26,7 +26,8 @@ var messages = []string{
 	`{"t": {"sec": 1, "nsec": 2}, "d": {"sec": -1, "nanosec": 5}, "o": {"x": 3, "y": [1, 2.5, null]}, "l": [{"x": "a", "u": 1}, {}, null]}`,
 	`{"i": 1e3, "n": NaN, "s": Infinity, "any": {"x": -Infinity}, "w": ["NaN", "\u00e4\ud800", 5]}`,
 	`{"i": "1", "n": "Infinity", "b": 0, "s": 1.50, "data": "A", "t": {"sec": -1}, "o": [], "l": {}, "w": null}`,
-	`{"x": 1, "i": 1, "i": 2, "t": {"sec": 1, "zone": 2}, "n": 1e999, "o": {"z": 1}}`, `{"i": 1`, `[]`, "", `{"s": "\ud83d\ude00 \\ \/"}`,
+	`{"x": 1, "i": 1, "i": 2, "t": {"sec": 1, "zone": 2}, "n": 1e999, "o": {"z": 1}}`, `{"i": 1`, `[]`, "",
+	`{"s": "\ud83d\ude00 \\ \/"}`,
 }
 
 // sameJSON compares the two readers of JSON.

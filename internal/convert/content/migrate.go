@@ -158,7 +158,8 @@ func (v *versionWalk) transfer(src place, dst schema.Type, o Origin) {
 	if dst.Array == schema.Single {
 		dst.Array, dst.Len = schema.Fixed, 1 // the same bytes
 	}
-	if dst.Array == schema.Fixed || dst.Array == schema.Bounded && (src.typ.Array != schema.Bounded || src.typ.Len > dst.Len) {
+	if dst.Array == schema.Fixed || dst.Array == schema.Bounded && (src.typ.Array != schema.Bounded ||
+		src.typ.Len > dst.Len) {
 		kept = min(n, dst.Len)
 	}
 	if dst.Array == schema.Bounded || dst.Array == schema.Unbounded {

@@ -122,7 +122,8 @@ func canBecome(src, dst schema.Type) bool {
 		return false
 	}
 	word := func(t schema.Type) bool { return t.Kind == schema.String || t.Kind == schema.WString }
-	return src.TimeKind() != schema.Invalid && dst.TimeKind() != schema.Invalid || src.Kind == schema.Struct && dst.Kind == schema.Struct || word(src) && word(dst) || isNumber(src.Kind) && isNumber(dst.Kind)
+	return src.TimeKind() != schema.Invalid && dst.TimeKind() != schema.Invalid || src.Kind == schema.Struct &&
+		dst.Kind == schema.Struct || word(src) && word(dst) || isNumber(src.Kind) && isNumber(dst.Kind)
 }
 
 // element returns the type of a value of a field.

@@ -20,10 +20,12 @@ func TestSizes(t *testing.T) {
 		"array of one": {"string[1] s\nuint8 x\n", "\x00\x07\x00\x00" + "\x06\x00\x00\x00" + "\x02\x00\x00\x00a\x00" + "\x09",
 			"\x01\x00\x00\x00a\x09", false},
 		"array of numbers": {"uint8[1] s\nuint8 x\n", "\x00\x07\x00\x00" + "\x06\x09", "\x06\x09", false},
-		"longer time": {"builtin_interfaces/Time t\nuint8 x\n" + line + "MSG: builtin_interfaces/msg/Time\nint32 sec\nuint32 nanosec\n",
+		"longer time": {"builtin_interfaces/Time t\nuint8 x\n" + line +
+			"MSG: builtin_interfaces/msg/Time\nint32 sec\nuint32 nanosec\n",
 			"\x00\x09\x00\x00" + "\x11\x00\x00\x00" + "\x0c\x00\x00\x00" + "\x01\x00\x00\x00\x02\x00\x00\x00" + "more" + "\x09",
 			"\x02\xca\x9a\x3b\x00\x00\x00\x00\x09", true},
-		"longer struct": {"P p\nuint8 x\n" + line + "MSG: p/P\nuint8 y\n", "\x00\x08\x00\x00" + "\x00\x00\x00\x07" + "\x00\x00\x00\x02" + "\x05\x06" + "\x09",
+		"longer struct": {"P p\nuint8 x\n" + line + "MSG: p/P\nuint8 y\n", "\x00\x08\x00\x00" + "\x00\x00\x00\x07" +
+			"\x00\x00\x00\x02" + "\x05\x06" + "\x09",
 			"\x05\x09", true},
 	} {
 		msg := parse(t, c.text, rosmsg.ROS2)

@@ -1,5 +1,5 @@
-// Package contract reads and writes contracts, in YAML: what a recording must have. Package check compares a recording with
-// one. Contracts and functions may be used concurrently.
+// Package contract reads and writes contracts, in YAML: what a recording must have. Package check compares a recording
+// with one. Contracts and functions may be used concurrently.
 package contract
 
 import (
@@ -51,8 +51,9 @@ type Rule struct {
 	Type     Types           `yaml:"type,omitempty"`
 	Rate     *Range[float64] `yaml:"rate,omitempty,flow"` // mean, Hz
 	MaxGap   Duration        `yaml:"max_gap,omitempty"`   // between two messages
-	MaxEdge  Duration        `yaml:"max_edge,omitempty"`  // from the recording's start to its first message, and from its last to the end
-	Count    *Range[int64]   `yaml:"count,omitempty,flow"`
+	// from the recording's start to its first message, and from its last to the end
+	MaxEdge Duration      `yaml:"max_edge,omitempty"`
+	Count   *Range[int64] `yaml:"count,omitempty,flow"`
 }
 
 // A Range is what a value may be; nil is no limit.
@@ -94,7 +95,8 @@ func Parse(text []byte) (*Contract, error) {
 // yamlMismatch is how the YAML package reports a value of another kind.
 var yamlMismatch = regexp.MustCompile("cannot unmarshal (!![a-z]+)( `[^`]*`)?")
 
-var yamlKinds = map[string]string{"!!str": "the text", "!!seq": "a list", "!!map": "a mapping", "!!int": "the number", "!!float": "the number", "!!bool": "the word", "!!null": "nothing"}
+var yamlKinds = map[string]string{"!!str": "the text", "!!seq": "a list", "!!map": "a mapping", "!!int": "the number",
+	"!!float": "the number", "!!bool": "the word", "!!null": "nothing"}
 
 // plainYAML returns the error of the YAML package without the names of our types.
 func plainYAML(err error) string {
@@ -114,7 +116,8 @@ func plainYAML(err error) string {
 }
 
 func (c *Contract) validate() error {
-	if err := errors.Join(c.Duration.validate("duration"), c.Size.validate("size"), c.Messages.validate("messages")); err != nil {
+	if err := errors.Join(c.Duration.validate("duration"), c.Size.validate("size"),
+		c.Messages.validate("messages")); err != nil {
 		return err
 	}
 	for _, name := range c.Names() {

@@ -41,8 +41,9 @@ func (s Size) String() string { return strconv.FormatInt(int64(s), 10) + " bytes
 func (s Size) MarshalYAML() (any, error) { return int64(s), nil }
 
 var sizeUnits = map[string]float64{
-	"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40,
-	"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+	"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30,
+	"TIB": 1 << 40,
+	"KB":  1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
 }
 
 // UnmarshalYAML implements yaml.Unmarshaler.

@@ -40,11 +40,16 @@ func FromFile(fsys storage.FS, path string) (a storage.Attachment, err error) {
 // mediaTypes are those of files that are attached, by ending: as IANA registers them. The
 // system's tables are not asked, so that an output does not depend on the machine.
 var mediaTypes = map[string]string{
-	".bin": "application/octet-stream", ".csv": "text/csv", ".gif": "image/gif", ".gz": "application/gzip", ".htm": "text/html", ".html": "text/html",
-	".jpeg": "image/jpeg", ".jpg": "image/jpeg", ".json": "application/json", ".jsonl": "application/jsonl", ".log": "text/plain", ".md": "text/markdown",
-	".mp4": "video/mp4", ".pdf": "application/pdf", ".png": "image/png", ".svg": "image/svg+xml", ".tar": "application/x-tar", ".tif": "image/tiff",
-	".tiff": "image/tiff", ".toml": "application/toml", ".txt": "text/plain", ".urdf": "application/xml", ".webp": "image/webp", ".xacro": "application/xml",
-	".xml": "application/xml", ".yaml": "application/yaml", ".yml": "application/yaml", ".zip": "application/zip", ".zst": "application/zstd",
+	".bin": "application/octet-stream", ".csv": "text/csv", ".gif": "image/gif", ".gz": "application/gzip",
+	".htm": "text/html", ".html": "text/html",
+	".jpeg": "image/jpeg", ".jpg": "image/jpeg", ".json": "application/json", ".jsonl": "application/jsonl",
+	".log": "text/plain", ".md": "text/markdown",
+	".mp4": "video/mp4", ".pdf": "application/pdf", ".png": "image/png", ".svg": "image/svg+xml",
+	".tar": "application/x-tar", ".tif": "image/tiff",
+	".tiff": "image/tiff", ".toml": "application/toml", ".txt": "text/plain", ".urdf": "application/xml",
+	".webp": "image/webp", ".xacro": "application/xml",
+	".xml": "application/xml", ".yaml": "application/yaml", ".yml": "application/yaml", ".zip": "application/zip",
+	".zst": "application/zstd",
 }
 
 // unknownType is the media type of everything else.

@@ -23,9 +23,12 @@ import (
 func TestFileName(t *testing.T) {
 	for name, want := range map[string]string{
 		"map.yaml": "map.yaml", "Карта 1.yaml": "Карта 1.yaml", "a.tar.gz": "a.tar.gz",
-		"../../etc/passwd": "passwd", `..\..\boot.ini`: "boot.ini", "/etc/shadow": "shadow", "C:evil": "C_evil", "a/": "attachment",
-		"": "attachment", ".": "attachment", "..": "attachment", "...": "attachment", "/": "attachment", "a/..": "attachment",
-		".bashrc": "_bashrc", "..x": "_x", "x.": "x", "x. .": "x", "nul": "_nul", "COM1.txt": "_COM1.txt", "console": "console",
+		"../../etc/passwd": "passwd", `..\..\boot.ini`: "boot.ini", "/etc/shadow": "shadow", "C:evil": "C_evil",
+		"a/": "attachment",
+		"":   "attachment", ".": "attachment", "..": "attachment", "...": "attachment", "/": "attachment",
+		"a/..":    "attachment",
+		".bashrc": "_bashrc", "..x": "_x", "x.": "x", "x. .": "x", "nul": "_nul", "COM1.txt": "_COM1.txt",
+		"console":          "console",
 		"a\x00b\n\x1b[31m": "a_b__[31m", "bad\xff": "bad_", "a<b>:\"|?*": "a_b______", "\u202egpj.exe": "_gpj.exe",
 		strings.Repeat("x", 300) + ".yaml":               strings.Repeat("x", maxName-5) + ".yaml",
 		strings.Repeat("é", 300):                         strings.Repeat("é", maxName/2),
@@ -47,7 +50,8 @@ func FuzzFileName(f *testing.F) {
 	f.Add("con.\xff/..")
 	f.Fuzz(func(t *testing.T, name string) {
 		got := FileName(name, "attachment")
-		if got != filepath.Base(got) || got == "." || got == ".." || got[0] == '.' || len(got) > maxName+len("_") || strings.ContainsAny(got, "/\\\x00:") {
+		if got != filepath.Base(got) || got == "." || got == ".." || got[0] == '.' || len(got) > maxName+len("_") ||
+			strings.ContainsAny(got, "/\\\x00:") {
 			t.Errorf("%q becomes %q", name, got)
 		}
 		if !filepath.IsLocal(got) {
@@ -107,7 +111,8 @@ func TestFolder(t *testing.T) {
 	if err != nil || json.Unmarshal(text, &index) != nil {
 		t.Fatal(err)
 	}
-	if len(index.Attachments) != 3 || index.Attachments[0] != (IndexFile{"a.txt", "../a.txt", "text/plain", 3, "5", "7"}) || len(index.Metadata) != 1 || index.Metadata[0].Values["k"] != "v" {
+	if len(index.Attachments) != 3 || index.Attachments[0] != (IndexFile{"a.txt", "../a.txt", "text/plain", 3, "5",
+		"7"}) || len(index.Metadata) != 1 || index.Metadata[0].Values["k"] != "v" {
 		t.Errorf("%+v", index)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 4 {
@@ -115,7 +120,8 @@ func TestFolder(t *testing.T) {
 	}
 
 	again := NewFolder(nil, dir, false, false)
-	if err := errors.Join(again.WriteAttachment(attachment("a.txt", "three")), again.Commit()); !errors.Is(err, fs.ErrExist) {
+	if err := errors.Join(again.WriteAttachment(attachment("a.txt", "three")), again.Commit()); !errors.Is(err,
+		fs.ErrExist) {
 		t.Errorf("files that are there are replaced: %v", err)
 	}
 	if got, _ := os.ReadFile(filepath.Join(dir, "a.txt")); string(got) != "one" {
@@ -225,7 +231,8 @@ func TestFromFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ns := st.ModTime().UnixNano(); a.Name != "map.YML" || a.MediaType != "application/yaml" || a.LogTime != ns || a.CreateTime != ns || a.Size != 4 {
+	if ns := st.ModTime().UnixNano(); a.Name != "map.YML" || a.MediaType != "application/yaml" || a.LogTime != ns ||
+		a.CreateTime != ns || a.Size != 4 {
 		t.Errorf("%+v", a)
 	}
 	d, err := DigestOf(context.Background(), &a, true)

@@ -127,7 +127,8 @@ func TestForms(t *testing.T) {
 
 // FuzzTest: no bytes and no definition make it panic or hang.
 func FuzzTest(f *testing.F) {
-	f.Add("int8 a\nstring[<=3] b\nEmpty[] c\nPair[] d\n", []byte{0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, true)
+	f.Add("int8 a\nstring[<=3] b\nEmpty[] c\nPair[] d\n", []byte{0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		0}, true)
 	f.Add("Empty[] c\ntime t\nwstring w\n", []byte{255, 255, 255, 0}, false)
 	f.Fuzz(func(t *testing.T, text string, data []byte, cdr bool) {
 		d, name := rosmsg.ROS2, "p/msg/T"
@@ -142,7 +143,8 @@ func FuzzTest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := Test(typ, data); err != nil && !strings.Contains(err.Error(), "of the message") && !strings.Contains(err.Error(), "CDR") {
+		if _, err := Test(typ, data); err != nil && !strings.Contains(err.Error(), "of the message") &&
+			!strings.Contains(err.Error(), "CDR") {
 			t.Errorf("no place in %v", err)
 		}
 	})

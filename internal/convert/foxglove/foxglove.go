@@ -50,17 +50,20 @@ type family struct {
 }
 
 var families = map[string]*family{
-	"foxglove.CompressedImage":   {ros: "sensor_msgs/CompressedImage", wants: compressedImageWants, write: writeCompressedImage},
+	"foxglove.CompressedImage": {ros: "sensor_msgs/CompressedImage", wants: compressedImageWants,
+		write: writeCompressedImage},
 	"foxglove.RawImage":          {ros: "sensor_msgs/Image", wants: rawImageWants, write: writeRawImage},
 	"foxglove.CameraCalibration": {ros: "sensor_msgs/CameraInfo", wants: calibrationWants, write: writeCalibration},
-	"foxglove.PointCloud":        {ros: "sensor_msgs/PointCloud2", wants: cloudWants, elements: cloudFieldWants, write: writeCloud},
-	"foxglove.LaserScan":         {ros: "sensor_msgs/LaserScan", wants: scanWants, write: writeScan, rounded: true},
-	"foxglove.LocationFix":       {ros: "sensor_msgs/NavSatFix", wants: fixWants, write: writeFix},
-	"foxglove.FrameTransform":    {ros: "tf2_msgs/TFMessage", wants: transformWants, write: writeTransform},
-	"foxglove.FrameTransforms":   {ros: "tf2_msgs/TFMessage", wants: transformsWants, elements: transformWants, write: writeTransforms},
-	"foxglove.PoseInFrame":       {ros: "geometry_msgs/PoseStamped", wants: poseWants, write: writePose},
-	"foxglove.PosesInFrame":      {ros: "geometry_msgs/PoseArray", wants: posesWants, elements: poseIn(""), write: writePoses},
-	"foxglove.Log":               {ros: "rosgraph_msgs/Log", ros2: "rcl_interfaces/Log", wants: logWants, write: writeLog},
+	"foxglove.PointCloud": {ros: "sensor_msgs/PointCloud2", wants: cloudWants, elements: cloudFieldWants,
+		write: writeCloud},
+	"foxglove.LaserScan":      {ros: "sensor_msgs/LaserScan", wants: scanWants, write: writeScan, rounded: true},
+	"foxglove.LocationFix":    {ros: "sensor_msgs/NavSatFix", wants: fixWants, write: writeFix},
+	"foxglove.FrameTransform": {ros: "tf2_msgs/TFMessage", wants: transformWants, write: writeTransform},
+	"foxglove.FrameTransforms": {ros: "tf2_msgs/TFMessage", wants: transformsWants, elements: transformWants,
+		write: writeTransforms},
+	"foxglove.PoseInFrame":  {ros: "geometry_msgs/PoseStamped", wants: poseWants, write: writePose},
+	"foxglove.PosesInFrame": {ros: "geometry_msgs/PoseArray", wants: posesWants, elements: poseIn(""), write: writePoses},
+	"foxglove.Log":          {ros: "rosgraph_msgs/Log", ros2: "rcl_interfaces/Log", wants: logWants, write: writeLog},
 }
 
 // ROSType returns the standard ROS type, spelled as in ROS 1, that a schema by its name

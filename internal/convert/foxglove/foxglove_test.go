@@ -15,8 +15,9 @@ import (
 
 // define makes a type of lines "kind name"; structs are those in types.
 func define(text string, types map[string]*schema.Message) *schema.Message {
-	kinds := map[string]schema.Kind{"time": schema.Time, "string": schema.String, "float64": schema.Float64, "uint32": schema.Uint32,
-		"int32": schema.Int32, "int64": schema.Int64, "uint8": schema.Uint8}
+	kinds := map[string]schema.Kind{"time": schema.Time, "string": schema.String, "float64": schema.Float64,
+		"uint32": schema.Uint32,
+		"int32":  schema.Int32, "int64": schema.Int64, "uint8": schema.Uint8}
 	m := &schema.Message{Name: "foxglove/Made"}
 	for line := range strings.SplitSeq(text, "\n") {
 		kind, name, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -76,7 +77,8 @@ var geometry = func() map[string]*schema.Message {
 	t["quaternion"] = define("float64 x\nfloat64 y\nfloat64 z\nfloat64 w", nil)
 	t["pose"] = define("vector position\nquaternion orientation", t)
 	t["field"] = define("string name\nuint32 offset\nint32 type", nil)
-	t["transform"] = define("time timestamp\nstring parent_frame_id\nstring child_frame_id\nvector translation\nquaternion rotation", t)
+	t["transform"] = define(
+		"time timestamp\nstring parent_frame_id\nstring child_frame_id\nvector translation\nquaternion rotation", t)
 	return t
 }()
 
@@ -110,26 +112,39 @@ func samples() []sample {
 	}
 	head := []any{7, 8, "f"}
 	return []sample{
-		{"CompressedImage", "time timestamp\nuint8[] data\nstring format\nstring frame_id", []any{7, 8, []byte{1, 2, 3}, "png", "f"},
+		{"CompressedImage", "time timestamp\nuint8[] data\nstring format\nstring frame_id",
+			[]any{7, 8, []byte{1, 2, 3}, "png", "f"},
 			join(head, []any{"png", []byte{1, 2, 3}}), ""},
-		{"RawImage", "time timestamp\nuint32 width\nuint32 height\nstring encoding\nuint32 step\nuint8[] data\nstring frame_id",
-			[]any{7, 8, 2, 1, "rgb8", 6, []byte("abcdef"), "f"}, join(head, []any{1, 2, "rgb8", uint8(0), 6, []byte("abcdef")}), ""},
-		{"CameraCalibration", "time timestamp\nint64 width\nint64 height\nstring distortion_model\nfloat64[] D\nfloat64[] K\nfloat64[] R\nfloat64[] P\nstring frame_id",
+		{"RawImage", "time timestamp\nuint32 width\nuint32 height\nstring encoding\nuint32 step\nuint8[] data\nstring " +
+			"frame_id",
+			[]any{7, 8, 2, 1, "rgb8", 6, []byte("abcdef"), "f"}, join(head, []any{1, 2, "rgb8", uint8(0), 6, []byte("abcdef")}),
+			""},
+		{"CameraCalibration", "time timestamp\nint64 width\nint64 height\nstring distortion_model\nfloat64[] D\nfloat64[] " +
+			"K\nfloat64[] R\nfloat64[] P\nstring frame_id",
 			[]any{7, 8, int64(640), int64(480), "plumb_bob", []float64{0.5}, k, []float64{}, p, "f"},
-			join(head, []any{480, 640, "plumb_bob", []float64{0.5}}, flatK, zeros(9), flatP, []any{0, 0, 0, 0, 0, 0, uint8(0)}), ""},
+			join(head, []any{480, 640, "plumb_bob", []float64{0.5}}, flatK, zeros(9), flatP, []any{0, 0, 0, 0, 0, 0, uint8(0)}),
+			""},
 		{"PointCloud", "time timestamp\nstring frame_id\npose pose\nuint32 point_stride\nfield[] fields\nuint8[] data",
 			join([]any{7, 8, "f"}, pose, []any{4, 2, "x", 0, 7, "i", 2, 1, []byte("abcdefgh")}),
-			join(head, []any{1, 2, 2, "x", 0, uint8(7), 1, "i", 2, uint8(2), 1, uint8(0), 4, 8, []byte("abcdefgh"), uint8(0)}), "pose"},
-		{"LaserScan", "time timestamp\nstring frame_id\npose pose\nfloat64 start_angle\nfloat64 end_angle\nfloat64[] ranges\nfloat64[] intensities",
+			join(head, []any{1, 2, 2, "x", 0, uint8(7), 1, "i", 2, uint8(2), 1, uint8(0), 4, 8, []byte("abcdefgh"), uint8(0)}),
+			"pose"},
+		{"LaserScan", "time timestamp\nstring frame_id\npose pose\nfloat64 start_angle\nfloat64 end_angle\nfloat64[] " +
+			"ranges\nfloat64[] intensities",
 			join([]any{7, 8, "f"}, pose, []any{0.0, 1.0, []float64{1, 2, 3}, []float64{9}}),
-			join(head, []any{float32(0), float32(1), float32(0.5), float32(0), float32(0), float32(0), float32(math.MaxFloat32), []float32{1, 2, 3}, []float32{9}}), "pose"},
-		{"LocationFix", "float64 latitude\nfloat64 longitude\nfloat64 altitude\nfloat64[] position_covariance\nint32 position_covariance_type\ntime timestamp\nstring frame_id\nuint8 color",
-			[]any{1.5, 2.5, 3.5, k, 2, 7, 8, "f", uint8(1)}, join(head, []any{uint8(0), uint16(0), 1.5, 2.5, 3.5}, flatK, []any{uint8(2)}), "color"},
-		{"FrameTransform", "time timestamp\nstring parent_frame_id\nstring child_frame_id\nvector translation\nquaternion rotation",
+			join(head, []any{float32(0), float32(1), float32(0.5), float32(0), float32(0), float32(0), float32(math.MaxFloat32),
+				[]float32{1, 2, 3}, []float32{9}}), "pose"},
+		{"LocationFix", "float64 latitude\nfloat64 longitude\nfloat64 altitude\nfloat64[] position_covariance\nint32 " +
+			"position_covariance_type\ntime timestamp\nstring frame_id\nuint8 color",
+			[]any{1.5, 2.5, 3.5, k, 2, 7, 8, "f", uint8(1)}, join(head, []any{uint8(0), uint16(0), 1.5, 2.5, 3.5}, flatK,
+				[]any{uint8(2)}), "color"},
+		{"FrameTransform", "time timestamp\nstring parent_frame_id\nstring child_frame_id\nvector translation\nquaternion " +
+			"rotation",
 			join([]any{7, 8, "f", "child"}, pose), join([]any{1, 7, 8, "f", "child"}, pose), ""},
-		{"FrameTransforms", "transform[] transforms", join([]any{1, 7, 8, "f", "child"}, pose), join([]any{1, 7, 8, "f", "child"}, pose), ""},
+		{"FrameTransforms", "transform[] transforms", join([]any{1, 7, 8, "f", "child"}, pose),
+			join([]any{1, 7, 8, "f", "child"}, pose), ""},
 		{"PoseInFrame", "time timestamp\nstring frame_id\npose pose", join(head, pose), join(head, pose), ""},
-		{"PosesInFrame", "time timestamp\nstring frame_id\npose[] poses", join(head, []any{2}, pose, pose), join(head, []any{2}, pose, pose), ""},
+		{"PosesInFrame", "time timestamp\nstring frame_id\npose[] poses", join(head, []any{2}, pose, pose),
+			join(head, []any{2}, pose, pose), ""},
 		{"Log", "time timestamp\nint32 level\nstring message\nstring name\nstring file\nuint32 line",
 			[]any{7, 8, 3, "hello", "node", "a.cc", 12}, []any{7, 8, uint8(30), "node", "hello", "a.cc", "", 12}, ""},
 	}
@@ -189,7 +204,8 @@ func TestRefused(t *testing.T) {
 		"time timestamp\nuint8[] data\nfloat64 format\n":     "format",
 		"time timestamp\nstring[] data\nfloat64[] timestamp": "data",
 	} {
-		if _, err := ToROS("foxglove.CompressedImage", define(def, geometry), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ToROS("foxglove.CompressedImage", define(def, geometry), Options{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", def, err, want)
 		}
 	}
@@ -200,7 +216,8 @@ func TestRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Append(nil, wire(false, 1, 2, []float64{1, 2})); err == nil || !strings.Contains(err.Error(), "2 values, not 9") {
+	if _, err := p.Append(nil, wire(false, 1, 2, []float64{1, 2})); err == nil || !strings.Contains(err.Error(),
+		"2 values, not 9") {
 		t.Errorf("a matrix of two values: %v", err)
 	}
 }

@@ -90,7 +90,8 @@ func (l *structLayout) fill(m *schema.Message, prefix string, wants []want, foun
 					return fmt.Errorf("field %s of %s is not of the expected kind but %s", path, m.Name, f.Type.Text())
 				}
 				s.slot, found[i] = i, f
-			case s.sub == nil && strings.HasPrefix(w.path, path+".") && f.Type.Kind == schema.Struct && f.Type.Array == schema.Single:
+			case s.sub == nil && strings.HasPrefix(w.path, path+".") && f.Type.Kind == schema.Struct &&
+				f.Type.Array == schema.Single:
 				s.sub = &structLayout{}
 				if err := s.sub.fill(f.Type.Message, path+".", wants, found); err != nil {
 					return err

@@ -16,7 +16,8 @@ const poseSize = 7 // slots of a pose
 
 // FrameTransform: TFMessage is a list of them.
 var (
-	transformWants = append([]want{{"timestamp", stamp, false}, {"parent_frame_id", text, true}, {"child_frame_id", text, true}},
+	transformWants = append([]want{{"timestamp", stamp, false}, {"parent_frame_id", text, true},
+		{"child_frame_id", text, true}},
 		append(vector("translation"), rotation("rotation")...)...)
 	transformsWants = []want{{"transforms", structs, true}}
 )

@@ -50,11 +50,13 @@ func writeRawImage(r *run) error {
 }
 
 // CameraCalibration: without binning and region of interest.
-var calibrationWants = stamped(want{"width", number, true}, want{"height", number, true}, want{"distortion_model", text, false},
+var calibrationWants = stamped(want{"width", number, true}, want{"height", number, true}, want{"distortion_model", text,
+	false},
 	want{"d", numberList, false}, want{"k", numberList, true}, want{"r", numberList, false}, want{"p", numberList, false})
 
 func writeCalibration(r *run) error {
-	const width, height, model, d, k, rect, p = ownSlot, ownSlot + 1, ownSlot + 2, ownSlot + 3, ownSlot + 4, ownSlot + 5, ownSlot + 6
+	const width, height, model, d, k, rect, p = ownSlot, ownSlot + 1, ownSlot + 2, ownSlot + 3, ownSlot + 4, ownSlot + 5,
+		ownSlot + 6
 	r.header(&r.view, slotStamp, slotFrame)
 	r.w.U32(r.whole(height))
 	r.w.U32(r.whole(width))
@@ -118,7 +120,8 @@ func writeCloud(r *run) error {
 
 // LaserScan: the ranges are evenly spread from the first angle to the last. Its pose
 // has no place, and limits and times of the scan are not known.
-var scanWants = stamped(want{"start_angle", number, true}, want{"end_angle", number, true}, want{"ranges", numberList, true},
+var scanWants = stamped(want{"start_angle", number, true}, want{"end_angle", number, true},
+	want{"ranges", numberList, true},
 	want{"intensities", numberList, false})
 
 func writeScan(r *run) error {
@@ -129,7 +132,8 @@ func writeScan(r *run) error {
 		step = (last - first) / float64(count-1)
 	}
 	r.header(&r.view, slotStamp, slotFrame)
-	for _, v := range []float64{first, last, step, 0, 0, 0, math.MaxFloat32} { // time_increment, scan_time, range_min, range_max
+	// time_increment, scan_time, range_min, range_max
+	for _, v := range []float64{first, last, step, 0, 0, 0, math.MaxFloat32} {
 		r.w.F32(float32(v))
 	}
 	for _, slot := range []int{ranges, intensities} {

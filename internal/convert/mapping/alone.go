@@ -38,13 +38,16 @@ func (m *Mapper) completeText(res *Result) {
 	msg = legalGraph(msg)
 	if !rosmsg.IsService(t.Schema.Data) && (own == nil || !schema.Equal(msg, own) || !standsAlone(msg, t.Schema.Data)) {
 		res.Topic.Schema.Data = rosmsg.Format(msg, rosmsg.ROS2)
-		res.remark("definition-rewritten", "other programs cannot read the definition of %s as the recording has it: it lacks types that it uses, or has other names than ROS 2 allows; it is written with all types and the usual names", res.Topic.Type)
+		res.remark("definition-rewritten", "other programs cannot read the definition of %s as the recording has it: it "+
+			"lacks types that it uses, or has other names than ROS 2 allows; it is written with all types and the usual names",
+			res.Topic.Type)
 	}
 	hash := hashOf(msg)
 	if was := t.Metadata[storage.MetaTypeHash]; hash != "" && was != hash {
 		res.setMetadata(storage.MetaTypeHash, hash)
 		if was != "" {
-			res.remark("type-hash-changed", "the recording has a type hash for %s that is not that of its definition; that of the definition is written", res.Topic.Type)
+			res.remark("type-hash-changed", "the recording has a type hash for %s that is not that of its definition; that of "+
+				"the definition is written", res.Topic.Type)
 		}
 	}
 }

@@ -25,7 +25,8 @@ func (m *Mapper) fromApollo(res *Result, md protoreflect.MessageDescriptor) *sch
 	res.Plan = p
 	res.noPlace("apollo-fields", name, p.Dropped())
 	if p.RoundsTimes() {
-		res.byDesign("point-times", "times of points become seconds in float64, up to 119 ns off; --proto-types generated keeps every ns")
+		res.byDesign("point-times",
+			"times of points become seconds in float64, up to 119 ns off; --proto-types generated keeps every ns")
 	}
 	return m.standard(name)
 }

@@ -75,7 +75,8 @@ type trialResult struct {
 
 // NewEvidence returns the Evidence of a recording. The arguments are those of Options.
 func NewEvidence(sets []*defset.Set, sourceDistro string) *Evidence {
-	return &Evidence{lib: newLibrary(sets), distro: sourceDistro, trials: map[topicKey]*trial{}, types: map[typeKey]*typeTrials{}}
+	return &Evidence{lib: newLibrary(sets), distro: sourceDistro, trials: map[topicKey]*trial{},
+		types: map[typeKey]*typeTrials{}}
 }
 
 func keyOf(t *storage.Topic) topicKey {

@@ -58,7 +58,8 @@ func marker(t *testing.T, distro, text string) []byte {
 	t.Helper()
 	l := newLibrary(nil)
 	src := parseROS1(t, "string ns\nstring text\nstring mesh_resource\n")
-	plan, err := transcode.Compile(src, l.ros2(distro, "visualization_msgs/msg/Marker"), transcode.Options{From: serial.ROS1, To: serial.CDR})
+	plan, err := transcode.Compile(src, l.ros2(distro, "visualization_msgs/msg/Marker"),
+		transcode.Options{From: serial.ROS1, To: serial.CDR})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,18 +104,23 @@ func TestMarker(t *testing.T) {
 		{"older", "foxy", "humble", nil, storage.Schema{}, old, "builtin foxy", "definition-builtin"},
 		{"newer", "jazzy", "galactic", nil, storage.Schema{}, now, "builtin humble", "definition-builtin"},
 		{"place-holder", "foxy", "humble", nil, placeholder, old, "builtin foxy", "definition-builtin"},
-		{"wrong one of the user", "humble", "humble", []*defset.Set{setOf(t, "foxy_ws", old)}, storage.Schema{}, now, "builtin humble", "definition-builtin definition-misfit"},
-		{"right one of the user", "foxy", "humble", []*defset.Set{other, setOf(t, "foxy_ws", old)}, storage.Schema{}, old, "given foxy_ws", "definition-given definition-misfit"},
+		{"wrong one of the user", "humble", "humble", []*defset.Set{setOf(t, "foxy_ws", old)}, storage.Schema{}, now,
+			"builtin humble", "definition-builtin definition-misfit"},
+		{"right one of the user", "foxy", "humble", []*defset.Set{other, setOf(t, "foxy_ws", old)}, storage.Schema{}, old,
+			"given foxy_ws", "definition-given definition-misfit"},
 	} {
 		topic := &storage.Topic{Name: "/m", Type: name, Encoding: "cdr", Schema: c.schema}
-		d, err := proved(t, Options{Definitions: c.sets, SourceDistro: c.asked}, topic, [][]byte{marker(t, c.messages, ""), marker(t, c.messages, "hello")})
+		d, err := proved(t, Options{Definitions: c.sets, SourceDistro: c.asked}, topic, [][]byte{marker(t, c.messages, ""),
+			marker(t, c.messages, "hello")})
 		if err != nil || !schema.Equal(d.ROS, c.want) || d.Origin != c.origin || codes(d) != c.codes {
 			t.Errorf("%s: %v, %+v", c.name, err, d)
 		}
 	}
 	topic := &storage.Topic{Name: "/m", Type: name, Encoding: "cdr"}
-	_, err := proved(t, Options{SourceDistro: "humble", Definitions: []*defset.Set{other}}, topic, [][]byte{{0, 1, 0, 0, 1, 2, 3}})
-	if err == nil || !strings.Contains(err.Error(), "that of other: the message ends too early: 4 bytes needed, 3 left at byte 4 of the message logged at 1970-01-01T00:00:00.000000000Z") {
+	_, err := proved(t, Options{SourceDistro: "humble", Definitions: []*defset.Set{other}}, topic,
+		[][]byte{{0, 1, 0, 0, 1, 2, 3}})
+	if err == nil || !strings.Contains(err.Error(), "that of other: the message ends too early: 4 bytes needed, 3 left "+
+		"at byte 4 of the message logged at 1970-01-01T00:00:00.000000000Z") {
 		t.Errorf("none fits: %v", err)
 	}
 }
@@ -129,7 +135,8 @@ func TestChoice(t *testing.T) {
 		}
 		return setOf(t, place, msg)
 	}
-	number, real, names, text := typ("number", "int32 a"), typ("real", "float32 a"), typ("names", "int32 b"), typ("text", "string a")
+	number, real, names, text := typ("number", "int32 a"), typ("real", "float32 a"), typ("names", "int32 b"), typ("text",
+		"string a")
 	topic := &storage.Topic{Name: "/m", Type: "p/msg/T", Encoding: "cdr"}
 	value := []byte{0, 1, 0, 0, 2, 0, 0, 0}
 	many := bytes.Repeat([]byte{1}, 20)
@@ -168,7 +175,8 @@ func TestChoice(t *testing.T) {
 	hashed := *topic
 	msg, _ := real.Message("p/msg/T", rosmsg.ROS2, nil)
 	hashed.Metadata = map[string]string{storage.MetaTypeHash: hashOf(msg)}
-	if d, err := proved(t, Options{Definitions: []*defset.Set{number, real}, SourceDistro: "humble"}, &hashed, [][]byte{value}); err != nil || d.Origin != "given real" {
+	if d, err := proved(t, Options{Definitions: []*defset.Set{number, real}, SourceDistro: "humble"}, &hashed,
+		[][]byte{value}); err != nil || d.Origin != "given real" {
 		t.Errorf("hash: %v, %+v", err, d)
 	}
 	standard := storage.Topic{Name: "/m", Type: "std_msgs/msg/Int32", Encoding: "cdr", Metadata: hashed.Metadata}
@@ -192,10 +200,12 @@ func TestROS1Header(t *testing.T) {
 		t.Errorf("%v, %+v", err, d)
 	}
 	// Without messages, and without evidence.
-	if d, err := proved(t, Options{Definitions: []*defset.Set{set}, SourceDistro: "humble"}, topic, nil); err != nil || hasCounter(d.ROS) {
+	if d, err := proved(t, Options{Definitions: []*defset.Set{set}, SourceDistro: "humble"}, topic, nil); err != nil ||
+		hasCounter(d.ROS) {
 		t.Errorf("no messages: %v, %+v", err, d)
 	}
-	if d, err := New(Options{Definitions: []*defset.Set{set}, SourceDistro: "humble"}).Define(topic); err != nil || hasCounter(d.ROS) {
+	if d, err := New(Options{Definitions: []*defset.Set{set}, SourceDistro: "humble"}).Define(topic); err != nil ||
+		hasCounter(d.ROS) {
 		t.Errorf("no evidence: %v, %+v", err, d)
 	}
 	// A message that fits nothing else is read with it, and that is a warning.
@@ -233,7 +243,9 @@ func wrong(r *rand.Rand, msg *schema.Message) *schema.Message {
 	kind := []schema.Kind{schema.Bool, schema.Uint8, schema.Int16, schema.Uint32, schema.Float64, schema.String}[r.IntN(6)]
 	switch change := r.IntN(4); {
 	case change == 0 || i == len(m.Fields):
-		m.Fields = append(m.Fields[:i:i], append([]schema.Field{{Name: fmt.Sprint("added_", r.IntN(1000)), Type: schema.Type{Kind: kind}}}, m.Fields[i:]...)...)
+		m.Fields = append(m.Fields[:i:i],
+			append([]schema.Field{{Name: fmt.Sprint("added_", r.IntN(1000)), Type: schema.Type{Kind: kind}}},
+				m.Fields[i:]...)...)
 	case change == 1:
 		m.Fields = append(m.Fields[:i:i], m.Fields[i+1:]...)
 	case change == 2 && m.Fields[i].Type.Kind.Size() != kind.Size(): // numbers of one size cannot be told apart
@@ -293,12 +305,14 @@ func TestWrongDefinitions(t *testing.T) {
 	for seed := uint64(0); tried < 400; seed++ {
 		world := typetree.New(seed, 2, typetree.Options{ROS2: true})
 		root := world.Roots[1]
-		right, err := rosmsg.Parse(root.TypeName(typetree.ROS2), typetree.AppendText(nil, root, typetree.ROS2), rosmsg.ROS2, nil)
+		right, err := rosmsg.Parse(root.TypeName(typetree.ROS2), typetree.AppendText(nil, root, typetree.ROS2), rosmsg.ROS2,
+			nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		bad := wrong(rand.New(rand.NewPCG(seed, 1)), right)
-		if facts.Layout(bad) == facts.Layout(right) || len(right.Fields) == 0 || newLibrary(nil).ros2("humble", right.Name) != nil {
+		if facts.Layout(bad) == facts.Layout(right) || len(right.Fields) == 0 || newLibrary(nil).ros2("humble",
+			right.Name) != nil {
 			continue
 		}
 		tried++
@@ -310,7 +324,8 @@ func TestWrongDefinitions(t *testing.T) {
 		o := Options{SourceDistro: "humble", Definitions: []*defset.Set{setOf(t, "bad", bad), setOf(t, "right", right)}}
 		d, err := proved(t, o, topic, messages)
 		if err != nil || facts.Layout(d.ROS) != facts.Layout(right) && !strings.Contains(codes(d), "definition-choice") {
-			t.Errorf("seed %d: %v, %+v\n%s\n%s", seed, err, d, rosmsg.Format(right, rosmsg.ROS2), rosmsg.Format(bad, rosmsg.ROS2))
+			t.Errorf("seed %d: %v, %+v\n%s\n%s", seed, err, d, rosmsg.Format(right, rosmsg.ROS2),
+				rosmsg.Format(bad, rosmsg.ROS2))
 			continue
 		}
 		o.Definitions = o.Definitions[:1]
@@ -330,7 +345,8 @@ func TestWrongDefinitions(t *testing.T) {
 	if misread > tried/100 { // a value in what is padding cannot be seen
 		t.Errorf("%d of %d wrong definitions are accepted and read other values", misread, tried)
 	}
-	t.Logf("%d wrong definitions: %d refused, %d reported as doubtful, %d with the same values", tried, refused, reported, unseen)
+	t.Logf("%d wrong definitions: %d refused, %d reported as doubtful, %d with the same values", tried, refused, reported,
+		unseen)
 }
 
 // descriptorsOf returns the descriptors of a message p.T with fields of these kinds.
@@ -338,11 +354,13 @@ func descriptorsOf(t *testing.T, place string, kinds ...descriptorpb.FieldDescri
 	t.Helper()
 	m := &descriptorpb.DescriptorProto{Name: proto.String("T")}
 	for i, kind := range kinds {
-		m.Field = append(m.Field, &descriptorpb.FieldDescriptorProto{Name: proto.String(fmt.Sprint("f", i+1)), Number: proto.Int32(int32(i + 1)),
-			Type: kind.Enum(), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()})
+		m.Field = append(m.Field, &descriptorpb.FieldDescriptorProto{Name: proto.String(fmt.Sprint("f", i+1)),
+			Number: proto.Int32(int32(i + 1)),
+			Type:   kind.Enum(), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()})
 	}
 	data, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{{
-		Name: proto.String("t.proto"), Package: proto.String("p"), Syntax: proto.String("proto2"), MessageType: []*descriptorpb.DescriptorProto{m}}}})
+		Name: proto.String("t.proto"), Package: proto.String("p"), Syntax: proto.String("proto2"),
+		MessageType: []*descriptorpb.DescriptorProto{m}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +376,8 @@ func TestDescriptors(t *testing.T) {
 	const number, text, double = descriptorpb.FieldDescriptorProto_TYPE_INT32, descriptorpb.FieldDescriptorProto_TYPE_STRING, descriptorpb.FieldDescriptorProto_TYPE_DOUBLE
 	topic := &storage.Topic{Name: "/t", Type: "p.T", Encoding: "protobuf"}
 	message := []byte{8, 5, 18, 2, 'h', 'i'} // f1 is 5, f2 is "hi"
-	right, wrong, older := descriptorsOf(t, "right", number, text), descriptorsOf(t, "wrong", double, text), descriptorsOf(t, "older", number)
+	right, wrong, older := descriptorsOf(t, "right", number, text), descriptorsOf(t, "wrong", double,
+		text), descriptorsOf(t, "older", number)
 	for _, c := range []struct {
 		name          string
 		sets          []*defset.Set
@@ -372,7 +391,8 @@ func TestDescriptors(t *testing.T) {
 		{"none", nil, "", ""},
 	} {
 		for _, to := range []string{"ros1", "cdr", "protobuf"} {
-			o := Options{Encoding: to, Distro: "humble", SourceDistro: "humble", Definitions: c.sets, Evidence: NewEvidence(c.sets, "humble")}
+			o := Options{Encoding: to, Distro: "humble", SourceDistro: "humble", Definitions: c.sets,
+				Evidence: NewEvidence(c.sets, "humble")}
 			if o.Evidence.Doubts(topic) {
 				o.Evidence.Add(topic, &storage.Message{Data: message})
 			}
@@ -389,7 +409,8 @@ func TestDescriptors(t *testing.T) {
 				continue
 			}
 			res, err := m.Map(topic)
-			if err != nil || res.Definition != c.origin || to != "protobuf" && res.Topic.Metadata[MetaProtoDesc] == "" || to == "protobuf" && res.Topic.Schema.Encoding != "protobuf" {
+			if err != nil || res.Definition != c.origin || to != "protobuf" && res.Topic.Metadata[MetaProtoDesc] == "" ||
+				to == "protobuf" && res.Topic.Schema.Encoding != "protobuf" {
 				t.Errorf("%s to %s: %v, %+v", c.name, to, err, res)
 			}
 		}

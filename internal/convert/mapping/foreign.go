@@ -69,7 +69,8 @@ func (l library) ros1InCDR(t *storage.Topic, distro string) (*Definition, error)
 	}
 	_, seq := e[0].DropsSeq()
 	d := &Definition{ROS: msg, Origin: "file", Head: e, Either: text, seq: seq}
-	d.remark("definition-ros1", "the definition of %s is from ROS 1; messages that are not CDR are read as ROS 1 serialization", t.Type)
+	d.remark("definition-ros1",
+		"the definition of %s is from ROS 1; messages that are not CDR are read as ROS 1 serialization", t.Type)
 	return d, nil
 }
 

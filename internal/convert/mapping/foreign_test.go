@@ -41,7 +41,8 @@ func TestROS1InCDR(t *testing.T) {
 				t.Errorf("to %s: % x becomes % x, want % x: %v", to, src, got, want.data, err)
 			}
 		}
-		for _, src := range [][]byte{nil, {0, 1}, {0, 1, 0, 0, 9}, append([]byte{0, 1, 0, 0}, bytes.Repeat([]byte{0xff}, 40)...)} {
+		for _, src := range [][]byte{nil, {0, 1}, {0, 1, 0, 0, 9},
+			append([]byte{0, 1, 0, 0}, bytes.Repeat([]byte{0xff}, 40)...)} {
 			if got, err := res.Plan.Append([]byte("x"), src); err == nil || string(got) != "x" {
 				t.Errorf("to %s: % x becomes % x: %v", to, src, got, err)
 			}
@@ -58,7 +59,8 @@ func TestOMGIDL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := string(res.Topic.Schema.Data); res.Plan != nil || res.Topic.Type != "a_b/msg/T" || res.Topic.Schema.Encoding != "ros2msg" ||
+	if text := string(res.Topic.Schema.Data); res.Plan != nil || res.Topic.Type != "a_b/msg/T" ||
+		res.Topic.Schema.Encoding != "ros2msg" ||
 		text != "int32 E_X=0\nint32 E_Y=1\nint32 e\nuint8[4] c\nwstring w\n" {
 		t.Errorf("%+v, %q", res.Topic, text)
 	}
@@ -78,7 +80,8 @@ func TestOMGIDL(t *testing.T) {
 		t.Errorf("%s: % x: %v", res.Topic.Type, got, err)
 	}
 	topic.Schema.Data = []byte("module a { module b { interface I { }; struct T { I i; }; }; };")
-	if _, err = New(Options{Encoding: "ros1", Distro: DefaultDistro}).Map(topic); err == nil || !strings.Contains(err.Error(), "a_b/msg/T") {
+	if _, err = New(Options{Encoding: "ros1", Distro: DefaultDistro}).Map(topic); err == nil ||
+		!strings.Contains(err.Error(), "a_b/msg/T") {
 		t.Errorf("an interface: %v", err)
 	}
 }
@@ -86,21 +89,26 @@ func TestOMGIDL(t *testing.T) {
 // TestUnionTarget: a union and an optional member become lists in CDR of ROS 2, too, whether the
 // definition is in the recording or given by the user.
 func TestUnionTarget(t *testing.T) {
-	const text = "module a { module msg { union U switch (long) { case 1: long a; default: octet b; }; struct T { @optional string s; U u; }; }; };"
-	topic := &storage.Topic{Name: "/t", Type: "a::msg::T", Encoding: "cdr", Schema: storage.Schema{Encoding: "omgidl", Data: []byte(text)}}
+	const text = "module a { module msg { union U switch (long) { case 1: long a; default: octet b; }; struct T { " +
+		"@optional string s; U u; }; }; };"
+	topic := &storage.Topic{Name: "/t", Type: "a::msg::T", Encoding: "cdr", Schema: storage.Schema{Encoding: "omgidl",
+		Data: []byte(text)}}
 	src := []byte{0, 7, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 5}
 	want := []byte{0, 1, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 5}
 	bare := &storage.Topic{Name: "/t", Type: "a/msg/T", Encoding: "cdr"}
 	set := defset.New("given")
 	set.Add(defset.Definition{Name: "a/msg/T", Kind: "idl", Text: text})
-	given := New(Options{Encoding: "cdr", Distro: DefaultDistro, SourceDistro: DefaultDistro, Definitions: []*defset.Set{set}})
+	given := New(Options{Encoding: "cdr", Distro: DefaultDistro, SourceDistro: DefaultDistro,
+		Definitions: []*defset.Set{set}})
 	given.Complete([]*storage.Topic{bare})
-	for name, m := range map[*storage.Topic]*Mapper{topic: New(Options{Encoding: "cdr", Distro: DefaultDistro}), bare: given} {
+	for name, m := range map[*storage.Topic]*Mapper{topic: New(Options{Encoding: "cdr", Distro: DefaultDistro}),
+		bare: given} {
 		res, err := m.Map(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res.Plan == nil || !strings.HasPrefix(string(res.Topic.Schema.Data), "string[<=1] s\nU u\n") && !strings.HasPrefix(string(res.Topic.Schema.Data), "string[<=1] s\na/U u\n") {
+		if res.Plan == nil || !strings.HasPrefix(string(res.Topic.Schema.Data), "string[<=1] s\nU u\n") &&
+			!strings.HasPrefix(string(res.Topic.Schema.Data), "string[<=1] s\na/U u\n") {
 			t.Fatalf("%+v: %s", res.Plan, res.Topic.Schema.Data)
 		}
 		if got, err := res.Plan.Append(nil, src); err != nil || !bytes.Equal(got, want) {

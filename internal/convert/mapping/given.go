@@ -46,7 +46,8 @@ func (l library) ros2Given(name, distro, hash string) (*Definition, error) {
 }
 
 // fromSets returns the first definition that suits; one with the Header of ROS 1 suits ROS 2 if no other does.
-func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits func(*schema.Message) error) (*Definition, error) {
+func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits func(*schema.Message) error) (*Definition,
+	error) {
 	var wrong error
 	var old *Definition
 	for _, set := range l.sets {
@@ -74,7 +75,8 @@ func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits fu
 // messages returns what a type is by a place of the user: with the types that it uses as that place
 // has them, and with those of the distribution where it has them too, which makes a definition of
 // ROS 1 one of ROS 2. It is empty if the place does not define the type.
-func (l library) messages(set *defset.Set, name string, d rosmsg.Dialect, distro string) (list []*schema.Message, err error) {
+func (l library) messages(set *defset.Set, name string, d rosmsg.Dialect, distro string) (list []*schema.Message,
+	err error) {
 	msg, err := set.Message(name, d, l.lookup(distro))
 	if msg != nil && err == nil {
 		list = append(list, msg)

@@ -118,6 +118,7 @@ func hasCounter(m *schema.Message) bool {
 
 func isROS2Header(m *schema.Message) bool {
 	return m.Name == ros2Header.Name && len(m.Fields) == 2 &&
-		m.Fields[0].Name == "stamp" && m.Fields[0].Type.Kind == schema.Struct && m.Fields[0].Type.Message.TimeKind() == schema.Time &&
+		m.Fields[0].Name == "stamp" && m.Fields[0].Type.Kind == schema.Struct &&
+		m.Fields[0].Type.Message.TimeKind() == schema.Time &&
 		m.Fields[1].Name == "frame_id" && m.Fields[1].Type.Kind == schema.String
 }

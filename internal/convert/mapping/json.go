@@ -39,7 +39,8 @@ func (m *Mapper) jsonDefinition(t *storage.Topic) (*Definition, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	return &Definition{ROS: p.object.Message, JSON: p.object, Head: transcode.CompileFromJSON(p.object), Origin: "file"}, nil
+	return &Definition{ROS: p.object.Message, JSON: p.object, Head: transcode.CompileFromJSON(p.object),
+		Origin: "file"}, nil
 }
 
 // fromJSON maps a topic in JSON: it becomes a type of ROS 1, and from there what that

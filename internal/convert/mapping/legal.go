@@ -36,7 +36,8 @@ func illegalNames(m *schema.Message) (illegal []string) {
 // legalField reports whether it is the name of a field or package: lower case with single
 // underscores between its words, a letter first.
 func legalField(s string) bool {
-	return s != "" && s[0] >= 'a' && s[0] <= 'z' && only(s, "abcdefghijklmnopqrstuvwxyz0123456789_") && !strings.Contains(s, "__") && !strings.HasSuffix(s, "_")
+	return s != "" && s[0] >= 'a' && s[0] <= 'z' && only(s, "abcdefghijklmnopqrstuvwxyz0123456789_") &&
+		!strings.Contains(s, "__") && !strings.HasSuffix(s, "_")
 }
 
 // legalType reports whether it is the name of a type: letters and digits, a capital first. Those
@@ -44,7 +45,8 @@ func legalField(s string) bool {
 func legalType(s string) bool {
 	parts := strings.Split(s, "_")
 	for _, part := range parts {
-		if part == "" || part[0] < 'A' || part[0] > 'Z' || !only(strings.ToLower(part), "abcdefghijklmnopqrstuvwxyz0123456789") {
+		if part == "" || part[0] < 'A' || part[0] > 'Z' ||
+			!only(strings.ToLower(part), "abcdefghijklmnopqrstuvwxyz0123456789") {
 			return false
 		}
 	}
@@ -52,7 +54,8 @@ func legalType(s string) bool {
 }
 
 // serviceParts are the messages that rosidl makes of services and actions.
-var serviceParts = map[string]bool{"Request": true, "Response": true, "Event": true, "Goal": true, "Result": true, "Feedback": true, "FeedbackMessage": true}
+var serviceParts = map[string]bool{"Request": true, "Response": true, "Event": true, "Goal": true, "Result": true,
+	"Feedback": true, "FeedbackMessage": true}
 
 // legalConstant reports whether it is the name of a constant: capitals with single underscores
 // between its words.

@@ -146,9 +146,13 @@ func (l library) ros1Definition(t *storage.Topic) (*Definition, error) {
 		case err != nil:
 			return nil, fmt.Errorf("the bag has no definition of it, and %w", err)
 		case std == nil:
-			return nil, fmt.Errorf("the bag has no definition of it, and it is not a standard type; --defs names a place that has it%s", l.without(t.Type))
+			return nil, fmt.Errorf(
+				"the bag has no definition of it, and it is not a standard type; --defs names a place that has it%s",
+				l.without(t.Type))
 		default:
-			return nil, fmt.Errorf("the bag has no definition of it, and its md5sum %s differs from that of the standard type, %s", want, schema.MD5(std))
+			return nil, fmt.Errorf(
+				"the bag has no definition of it, and its md5sum %s differs from that of the standard type, %s", want,
+				schema.MD5(std))
 		}
 		d := &Definition{ROS: bare, Origin: "builtin " + ROS1Distro}
 		d.remark("definition-builtin", "the bag has no definition of %s; that of ROS 1 %s is used", t.Type, ROS1Distro)
@@ -159,23 +163,28 @@ func (l library) ros1Definition(t *storage.Topic) (*Definition, error) {
 	if err == nil && suits(msg) {
 		d := &Definition{ROS: msg, Origin: "file"}
 		if zeros {
-			d.remark("md5sum-mismatch", "the definition of %s has md5sum %s, but its connection has zeros", t.Type, schema.MD5(msg))
+			d.remark("md5sum-mismatch", "the definition of %s has md5sum %s, but its connection has zeros", t.Type,
+				schema.MD5(msg))
 		}
 		return d, nil
 	}
 	if custom, _ := l.ros1Given(t.Type, suits); custom != nil {
-		return custom.because("the bag's definition of %s cannot be read or does not have the md5sum of its messages", t.Type), nil
+		return custom.because("the bag's definition of %s cannot be read or does not have the md5sum of its messages",
+			t.Type), nil
 	}
 	if std != nil && want == schema.MD5(std) {
 		d := &Definition{ROS: std, Origin: "builtin " + ROS1Distro}
-		d.remark("definition-builtin", "the bag's definition of %s does not have the md5sum of its messages; that of ROS 1 %s does, and is used", t.Type, ROS1Distro)
+		d.remark("definition-builtin",
+			"the bag's definition of %s does not have the md5sum of its messages; that of ROS 1 %s does, and is used", t.Type,
+			ROS1Distro)
 		return d, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("its definition cannot be read: %w%s", err, l.without(t.Type))
 	}
 	d := &Definition{ROS: msg, Origin: "file"}
-	d.remark("md5sum-mismatch", "the definition of %s has md5sum %s, but its connection has %s", t.Type, schema.MD5(msg), want)
+	d.remark("md5sum-mismatch", "the definition of %s has md5sum %s, but its connection has %s", t.Type, schema.MD5(msg),
+		want)
 	return d, nil
 }
 
@@ -222,7 +231,8 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*Definition, e
 	if hash != "" {
 		if std, of := l.byHash(name, hash); std != nil {
 			d := &Definition{ROS: std, Origin: "builtin " + of}
-			d.remark("definition-builtin", "the definition of %s of ROS 2 %s is used, because it has the recording's type hash", name, of)
+			d.remark("definition-builtin", "the definition of %s of ROS 2 %s is used, because it has the recording's type hash",
+				name, of)
 			d.misfit(wrong)
 			return d, nil
 		}
@@ -246,13 +256,16 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*Definition, e
 		if wrong != nil {
 			return nil, fmt.Errorf("%w, and %w", err, wrong)
 		}
-		return nil, fmt.Errorf("%w, and ROS 2 %s has no standard type of that name; --defs names a place that has it%s", err, distro, l.without(name))
+		return nil, fmt.Errorf("%w, and ROS 2 %s has no standard type of that name; --defs names a place that has it%s", err,
+			distro, l.without(name))
 	}
 	d := &Definition{ROS: std, Origin: "builtin " + distro}
 	if one, _ := l.unambiguous(name); one != nil {
-		d.remark("definition-builtin", "the recording has no usable definition of %s; the standard one is used, which is the same in all ROS 2 distributions", name)
+		d.remark("definition-builtin", "the recording has no usable definition of %s; the standard one is used, which is "+
+			"the same in all ROS 2 distributions", name)
 	} else {
-		d.remark("definition-builtin", "the recording has no usable definition of %s; that of ROS 2 %s is used; other distributions have another one, which --distro chooses", name, distro)
+		d.remark("definition-builtin", "the recording has no usable definition of %s; that of ROS 2 %s is used; other "+
+			"distributions have another one, which --distro chooses", name, distro)
 	}
 	return d, nil
 }

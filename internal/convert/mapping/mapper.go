@@ -22,12 +22,14 @@ import (
 
 // Options are what the topics are mapped to.
 type Options struct {
-	Encoding     string                      // of the sink's messages: "ros1", "cdr" or "protobuf"
-	Keep         func(t *storage.Topic) bool // reports whether messages stay as they are, whatever their encoding; nil: none do
-	Holds        func(t *storage.Topic) bool // reports whether the sink could take a topic as it is; nil: none that has another encoding
-	Distro       string                      // ROS 2 distribution whose types are written
-	SourceDistro string                      // ROS 2 distribution whose types are read if the source carries none
-	Certain      bool                        // SourceDistro is what the source has or the user asks for, and no default
+	Encoding string // of the sink's messages: "ros1", "cdr" or "protobuf"
+	// reports whether messages stay as they are, whatever their encoding; nil: none do
+	Keep func(t *storage.Topic) bool
+	// reports whether the sink could take a topic as it is; nil: none that has another encoding
+	Holds        func(t *storage.Topic) bool
+	Distro       string // ROS 2 distribution whose types are written
+	SourceDistro string // ROS 2 distribution whose types are read if the source carries none
+	Certain      bool   // SourceDistro is what the source has or the user asks for, and no default
 	Rosout       Rosout
 	ProtoTypes   ProtoTypes
 	Frames       apollo.Frames
@@ -38,7 +40,8 @@ type Options struct {
 	Hashes       bool          // CDR topics that stay as they are get the hash of their definition, if they have none
 	Events       bool          // and those of services and actions a definition of their own, in place of the service's
 	Decided      bool          // messages stay as they are, and topics get the definitions by which they are read
-	Layout       string        // of the descriptors of Apollo types that are written: one of proto/apollo.Layouts; "" is the first
+	// of the descriptors of Apollo types that are written: one of proto/apollo.Layouts; "" is the first
+	Layout string
 }
 
 // A Mapper maps the topics of one recording. It sees to it that a type name has
@@ -170,7 +173,8 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 		return res
 	}
 	if def == nil {
-		res.remark("definition-missing", "the definition of %s is unknown; it is written without one, and readers that need definitions in the recording cannot decode its messages%s", t.Type, m.lib.without(fullROS2Name(t.Type)))
+		res.remark("definition-missing", "the definition of %s is unknown; it is written without one, and readers that "+
+			"need definitions in the recording cannot decode its messages%s", t.Type, m.lib.without(fullROS2Name(t.Type)))
 		return res
 	}
 	msg := def.ROS
@@ -213,7 +217,8 @@ func (m *Mapper) completeROS1(res *Result) {
 	t.Schema = storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(def.ROS, rosmsg.ROS1)}
 	if sum := schema.MD5(def.ROS); sum != want { // by the old algorithm
 		res.setMetadata(storage.MetaMD5Sum, sum)
-		res.remark("md5sum-changed", "the bag has the md5sum %s for the type, by the algorithm of before 2009; now it is %s", want, sum)
+		res.remark("md5sum-changed", "the bag has the md5sum %s for the type, by the algorithm of before 2009; now it is %s",
+			want, sum)
 	}
 }
 
@@ -232,7 +237,8 @@ func (m *Mapper) sumDefinition(res *Result) {
 	}
 	sum := schema.MD5(msg)
 	if res.setMetadata(storage.MetaMD5Sum, sum); was != "" {
-		res.remark("md5sum-changed", "the source has %s in place of the md5sum, which nodes refuse; now it is that of the definition, %s", was, sum)
+		res.remark("md5sum-changed",
+			"the source has %s in place of the md5sum, which nodes refuse; now it is that of the definition, %s", was, sum)
 	}
 }
 
@@ -264,7 +270,8 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 		return nil, err
 	}
 	if names := illegalNames(dst); len(names) > 0 {
-		res.remark("illegal-names", "ROS 2 does not allow the names %s; they are kept, and its tools may refuse the type", transcode.List(names))
+		res.remark("illegal-names", "ROS 2 does not allow the names %s; they are kept, and its tools may refuse the type",
+			transcode.List(names))
 	}
 	res.dropSeq(plan, m.o.Sequence)
 	res.setROS2(dst)
@@ -287,7 +294,8 @@ func (m *Mapper) ownROS2(t *storage.Topic, res *Result, src *schema.Message) (*s
 			dst = log
 		}
 	case dst.Name == plainROS2Name(ros1Log):
-		res.remark("rosout-kept", "rosgraph_msgs/Log keeps its fields as rosgraph_msgs/msg/Log, which no ROS 2 distribution has; --rosout ros2 makes it rcl_interfaces/msg/Log and drops topics and frame_id")
+		res.remark("rosout-kept", "rosgraph_msgs/Log keeps its fields as rosgraph_msgs/msg/Log, which no ROS 2 "+
+			"distribution has; --rosout ros2 makes it rcl_interfaces/msg/Log and drops topics and frame_id")
 	}
 	if err := unambiguous(dst); err != nil {
 		return nil, nil, err
@@ -297,7 +305,8 @@ func (m *Mapper) ownROS2(t *storage.Topic, res *Result, src *schema.Message) (*s
 		m.types[dst.Name] = dst
 	} else if !schema.Equal(first, dst) {
 		dst = first
-		res.remark("definition-joined", "two definitions of %s in the source; messages are fitted to the first by field names", dst.Name)
+		res.remark("definition-joined",
+			"two definitions of %s in the source; messages are fitted to the first by field names", dst.Name)
 	}
 	plan, err := m.compile(res, src, dst, serial.ROS1, serial.CDR)
 	return dst, plan, err
@@ -431,7 +440,8 @@ func (r *Result) remark(code, format string, a ...any) {
 // could. Only messages in which they have a value lose something.
 func (r *Result) dropped(typ string, paths []string) {
 	if len(paths) > 0 {
-		r.Remarks = append(r.Remarks, Remark{Code: "fields-dropped", Message: fmt.Sprintf("%s has no field for %s", typ, transcode.List(paths)), Loss: true, Counted: true})
+		r.Remarks = append(r.Remarks, Remark{Code: "fields-dropped", Message: fmt.Sprintf("%s has no field for %s", typ,
+			transcode.List(paths)), Loss: true, Counted: true})
 	}
 }
 

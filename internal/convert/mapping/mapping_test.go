@@ -19,8 +19,9 @@ func ros1Topic(t *testing.T, name string) *storage.Topic {
 		t.Fatalf("no %s", name)
 	}
 	return &storage.Topic{Name: "/t", Type: name, Encoding: "ros1",
-		Schema:   storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(m, rosmsg.ROS1)},
-		Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(m), storage.MetaLatching: "0", storage.MetaCallerID: "/node"}}
+		Schema: storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(m, rosmsg.ROS1)},
+		Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(m), storage.MetaLatching: "0",
+			storage.MetaCallerID: "/node"}}
 }
 
 func mapTo(t *testing.T, encoding string, topic *storage.Topic) *Result {
@@ -85,7 +86,9 @@ func TestThereAndBack(t *testing.T) {
 // which share its parts is written with each part once, and comes back as it was.
 func TestSharedParts(t *testing.T) {
 	for _, name := range builtin.Names(ROS1Distro) {
-		msg, err := rosmsg.Parse("acme/T", []byte("Header a\n"+name+" b\ngeometry_msgs/PoseStamped c\ngeometry_msgs/Point[2] d\ntime e\n"), rosmsg.ROS1, lookupIn(ROS1Distro))
+		msg, err := rosmsg.Parse("acme/T",
+			[]byte("Header a\n"+name+" b\ngeometry_msgs/PoseStamped c\ngeometry_msgs/Point[2] d\ntime e\n"), rosmsg.ROS1,
+			lookupIn(ROS1Distro))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +96,8 @@ func TestSharedParts(t *testing.T) {
 			Schema: storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(msg, rosmsg.ROS1)}})
 		back := mapTo(t, "ros1", &there.Topic)
 		wrapped := name == "std_msgs/Time" || name == "std_msgs/Duration" // become time and duration
-		if got := back.Topic.Metadata[storage.MetaMD5Sum]; got != schema.MD5(msg) && !wrapped && ros1Name(ros2Name(name)) == name {
+		if got := back.Topic.Metadata[storage.MetaMD5Sum]; got != schema.MD5(msg) && !wrapped &&
+			ros1Name(ros2Name(name)) == name {
 			t.Errorf("with %s: md5sum %s, was %s", name, got, schema.MD5(msg))
 		}
 		mapTo(t, "protobuf", &there.Topic)
@@ -110,7 +114,8 @@ func TestComplete(t *testing.T) {
 		}
 		return s
 	}
-	same, other, custom, own := topic("std_msgs/msg/String", ""), topic("sensor_msgs/msg/Range", ""), topic("acme/msg/T", ""), topic("acme/msg/U", "int8 a")
+	same, other, custom, own := topic("std_msgs/msg/String", ""), topic("sensor_msgs/msg/Range", ""), topic("acme/msg/T",
+		""), topic("acme/msg/U", "int8 a")
 	old := topic("std_msgs/String", "") // of before 2019
 	for name, c := range map[string]struct {
 		distro string
@@ -123,7 +128,8 @@ func TestComplete(t *testing.T) {
 		"one is nowhere":                {"jazzy", []*storage.Topic{same, other, custom}, 0},
 		"some have definitions already": {"jazzy", []*storage.Topic{same, other, custom, own}, 2},
 	} {
-		o := Options{Encoding: "cdr", Keep: func(*storage.Topic) bool { return true }, Distro: "humble", SourceDistro: "humble"}
+		o := Options{Encoding: "cdr", Keep: func(*storage.Topic) bool { return true }, Distro: "humble",
+			SourceDistro: "humble"}
 		if c.distro != "" {
 			o.SourceDistro, o.Certain = c.distro, true
 		}
@@ -153,7 +159,8 @@ func TestNoFields(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		topic := &storage.Topic{Name: "/t", Type: "acme/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)},
+		topic := &storage.Topic{Name: "/t", Type: "acme/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+			Data: []byte(text)},
 			Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(msg)}}
 		there := mapTo(t, "cdr", topic)
 		if there.Topic.Schema.Encoding == "" || !newLibrary(nil).defined(&there.Topic) {
@@ -168,11 +175,13 @@ func TestNoFields(t *testing.T) {
 // TestIllegalNames: names that ROS 2 does not allow are reported; standard types have none.
 func TestIllegalNames(t *testing.T) {
 	for text, want := range map[string]string{
-		"int8 kp\nint8 LIMIT_2=1\n": "", "int8 Kp\n": "acme/msg/T.Kp", "int8 class\n": "acme/msg/T.class", "int8 int32_\n": "acme/msg/T.int32_",
+		"int8 kp\nint8 LIMIT_2=1\n": "", "int8 Kp\n": "acme/msg/T.Kp", "int8 class\n": "acme/msg/T.class",
+		"int8 int32_\n":       "acme/msg/T.int32_",
 		"int8 a__b\nint8 a\n": "acme/msg/T.a__b", "int8 Limit=1\n": "acme/msg/T.Limit",
 		"Bar_Baz b\n" + strings.Repeat("=", 80) + "\nMSG: acme/Bar_Baz\nint8 a\n": "acme/msg/Bar_Baz",
 	} {
-		res := mapTo(t, "cdr", &storage.Topic{Name: "/t", Type: "acme/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)}})
+		res := mapTo(t, "cdr", &storage.Topic{Name: "/t", Type: "acme/T", Encoding: "ros1",
+			Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)}})
 		told := ""
 		for _, r := range res.Remarks {
 			if r.Code == "illegal-names" {
@@ -193,8 +202,9 @@ func TestIllegalNames(t *testing.T) {
 // TestAmbiguous: two types that would have one name in the target are refused.
 func TestAmbiguous(t *testing.T) {
 	text := "acme/Q_Request a\n---\nint8 b\n" + strings.Repeat("=", 80) + "\nMSG: acme/Q_Request\nint8 c\n"
-	_, err := New(Options{Encoding: "ros1", SourceDistro: "humble"}).Map(&storage.Topic{Type: "acme/srv/Q_Event", Encoding: "cdr",
-		Schema: storage.Schema{Encoding: "ros2msg", Data: []byte(text)}})
+	_, err := New(Options{Encoding: "ros1", SourceDistro: "humble"}).Map(&storage.Topic{Type: "acme/srv/Q_Event",
+		Encoding: "cdr",
+		Schema:   storage.Schema{Encoding: "ros2msg", Data: []byte(text)}})
 	if err == nil || !strings.Contains(err.Error(), "two different types") {
 		t.Error(err)
 	}
@@ -204,8 +214,10 @@ func TestAmbiguous(t *testing.T) {
 func TestKnownTypes(t *testing.T) {
 	for name, want := range map[string]string{
 		"sensor_msgs/CameraInfo": "sensor_msgs/msg/CameraInfo", "visualization_msgs/Marker": "visualization_msgs/msg/Marker",
-		"tf/tfMessage": "tf2_msgs/msg/TFMessage", "std_msgs/Time": "builtin_interfaces/msg/Time", "shape_msgs/SolidPrimitive": "shape_msgs/msg/SolidPrimitive",
-		"nav_msgs/Odometry": "nav_msgs/msg/Odometry", "uuid_msgs/UniqueID": "unique_identifier_msgs/msg/UUID", "std_msgs/Header": "std_msgs/msg/Header",
+		"tf/tfMessage": "tf2_msgs/msg/TFMessage", "std_msgs/Time": "builtin_interfaces/msg/Time",
+		"shape_msgs/SolidPrimitive": "shape_msgs/msg/SolidPrimitive",
+		"nav_msgs/Odometry":         "nav_msgs/msg/Odometry", "uuid_msgs/UniqueID": "unique_identifier_msgs/msg/UUID",
+		"std_msgs/Header": "std_msgs/msg/Header",
 	} {
 		res := mapTo(t, "cdr", ros1Topic(t, name))
 		std, err := schema.RIHS01(newLibrary(nil).ros2("humble", want))
@@ -226,17 +238,20 @@ func TestLog(t *testing.T) {
 		t.Fatalf("%v %+v", err, there)
 	}
 	str := func(s string) []byte { return append([]byte{byte(len(s)), 0, 0, 0}, s...) }
-	in := bytes.Join([][]byte{{9, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0}, str("frame"), {8}, str("node"), str("text"), str("file"), str("fn"), {7, 0, 0, 0}, {1, 0, 0, 0}, str("/topic")}, nil)
+	in := bytes.Join([][]byte{{9, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0}, str("frame"), {8}, str("node"), str("text"),
+		str("file"), str("fn"), {7, 0, 0, 0}, {1, 0, 0, 0}, str("/topic")}, nil)
 	cdr, err := there.Plan.Append(nil, in)
 	if err != nil || cdr[4+8] != 40 {
 		t.Fatalf("%v % x", err, cdr)
 	}
-	if d := strings.Join(there.Plan.(*transcode.Plan).Dropped(), " "); d != "header.frame_id topics" || len(there.Remarks) == 0 {
+	if d := strings.Join(there.Plan.(*transcode.Plan).Dropped(), " "); d != "header.frame_id topics" ||
+		len(there.Remarks) == 0 {
 		t.Errorf("dropped %q", d)
 	}
 	back := mapTo(t, "ros1", &there.Topic)
 	got, err := back.Plan.Append(nil, cdr)
-	want := bytes.Join([][]byte{{0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0}, str(""), {8}, str("node"), str("text"), str("file"), str("fn"), {7, 0, 0, 0}, {0, 0, 0, 0}}, nil)
+	want := bytes.Join([][]byte{{0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0}, str(""), {8}, str("node"), str("text"), str("file"),
+		str("fn"), {7, 0, 0, 0}, {0, 0, 0, 0}}, nil)
 	if err != nil || !bytes.Equal(got, want) || back.Topic.Type != ros1Log {
 		t.Errorf("%v\n% x\n% x", err, got, want)
 	}
@@ -265,7 +280,8 @@ func TestLatching(t *testing.T) {
 	topic := ros1Topic(t, "std_msgs/String")
 	topic.Metadata[storage.MetaLatching] = "1"
 	there := mapTo(t, "cdr", topic)
-	if len(there.Topic.QoS) != 1 || there.Topic.QoS[0].Durability != storage.DurabilityTransientLocal || there.Topic.QoS[0].Reliability != storage.ReliabilityReliable {
+	if len(there.Topic.QoS) != 1 || there.Topic.QoS[0].Durability != storage.DurabilityTransientLocal ||
+		there.Topic.QoS[0].Reliability != storage.ReliabilityReliable {
 		t.Errorf("%+v", there.Topic.QoS)
 	}
 	delete(there.Topic.Metadata, storage.MetaLatching)
@@ -287,18 +303,33 @@ func TestDefinitions(t *testing.T) {
 		origin string // "" when it cannot cross
 		remark string
 	}{
-		"no text, standard":      {storage.Topic{Type: "std_msgs/String", Encoding: "ros1"}, "cdr", "builtin noetic", "definition-builtin"},
-		"no text, other md5sum":  {storage.Topic{Type: "std_msgs/String", Encoding: "ros1", Metadata: map[string]string{storage.MetaMD5Sum: strings.Repeat("a", 32)}}, "cdr", "", ""},
-		"no text, own type":      {storage.Topic{Type: "acme/T", Encoding: "ros1"}, "cdr", "", ""},
-		"bad text, standard":     {storage.Topic{Type: "std_msgs/Bool", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("?")}, Metadata: map[string]string{storage.MetaMD5Sum: "8b94c1b53db61fb6aed406028ad6332a"}}, "cdr", "builtin noetic", "definition-builtin"},
-		"text of another md5sum": {storage.Topic{Type: "acme/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("int8 a")}, Metadata: map[string]string{storage.MetaMD5Sum: strings.Repeat("a", 32)}}, "cdr", "file", "md5sum-mismatch"},
-		"before Iron":            {storage.Topic{Type: "std_msgs/msg/String", Encoding: "cdr"}, "ros1", "builtin humble", "definition-builtin"},
-		"before 2019":            {storage.Topic{Type: "std_msgs/String", Encoding: "cdr"}, "ros1", "builtin humble", "definition-builtin"},
-		"place-holder":           {storage.Topic{Type: "rcl_interfaces/msg/Log", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("uint8 level")}, Metadata: map[string]string{storage.MetaTypeHash: "hash2"}}, "ros1", "builtin humble", "definition-builtin"},
-		"own type without text":  {storage.Topic{Type: "acme/msg/T", Encoding: "cdr"}, "ros1", "", ""},
-		"IDL":                    {storage.Topic{Type: "acme/msg/T", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2idl", Data: []byte("module acme { module msg { struct T { wstring a; }; }; };")}}, "ros1", "file", ""},
-		"unknown encoding":       {storage.Topic{Type: "std_msgs/msg/String", Encoding: "wrong_format"}, "ros1", "", ""},
-		"hash of another distro": {storage.Topic{Type: "sensor_msgs/msg/Range", Encoding: "cdr", Metadata: map[string]string{storage.MetaTypeHash: hashOf(newLibrary(nil).ros2("jazzy", "sensor_msgs/msg/Range"))}}, "ros1", "builtin iron", "definition-builtin"},
+		"no text, standard": {storage.Topic{Type: "std_msgs/String", Encoding: "ros1"}, "cdr", "builtin noetic",
+			"definition-builtin"},
+		"no text, other md5sum": {storage.Topic{Type: "std_msgs/String", Encoding: "ros1",
+			Metadata: map[string]string{storage.MetaMD5Sum: strings.Repeat("a", 32)}}, "cdr", "", ""},
+		"no text, own type": {storage.Topic{Type: "acme/T", Encoding: "ros1"}, "cdr", "", ""},
+		"bad text, standard": {storage.Topic{Type: "std_msgs/Bool", Encoding: "ros1",
+			Schema:   storage.Schema{Encoding: "ros1msg", Data: []byte("?")},
+			Metadata: map[string]string{storage.MetaMD5Sum: "8b94c1b53db61fb6aed406028ad6332a"}}, "cdr", "builtin noetic",
+			"definition-builtin"},
+		"text of another md5sum": {storage.Topic{Type: "acme/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+			Data: []byte("int8 a")}, Metadata: map[string]string{storage.MetaMD5Sum: strings.Repeat("a", 32)}}, "cdr", "file",
+			"md5sum-mismatch"},
+		"before Iron": {storage.Topic{Type: "std_msgs/msg/String", Encoding: "cdr"}, "ros1", "builtin humble",
+			"definition-builtin"},
+		"before 2019": {storage.Topic{Type: "std_msgs/String", Encoding: "cdr"}, "ros1", "builtin humble",
+			"definition-builtin"},
+		"place-holder": {storage.Topic{Type: "rcl_interfaces/msg/Log", Encoding: "cdr",
+			Schema:   storage.Schema{Encoding: "ros2msg", Data: []byte("uint8 level")},
+			Metadata: map[string]string{storage.MetaTypeHash: "hash2"}}, "ros1", "builtin humble", "definition-builtin"},
+		"own type without text": {storage.Topic{Type: "acme/msg/T", Encoding: "cdr"}, "ros1", "", ""},
+		"IDL": {storage.Topic{Type: "acme/msg/T", Encoding: "cdr",
+			Schema: storage.Schema{Encoding: "ros2idl",
+				Data: []byte("module acme { module msg { struct T { wstring a; }; }; };")}}, "ros1", "file", ""},
+		"unknown encoding": {storage.Topic{Type: "std_msgs/msg/String", Encoding: "wrong_format"}, "ros1", "", ""},
+		"hash of another distro": {storage.Topic{Type: "sensor_msgs/msg/Range", Encoding: "cdr",
+			Metadata: map[string]string{storage.MetaTypeHash: hashOf(newLibrary(nil).ros2("jazzy", "sensor_msgs/msg/Range"))}},
+			"ros1", "builtin iron", "definition-builtin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := New(Options{Encoding: c.to, Distro: "humble", SourceDistro: "humble"}).Map(&c.topic)
@@ -322,7 +353,8 @@ func TestDefinitions(t *testing.T) {
 // one is fitted to the first.
 func TestOneDefinition(t *testing.T) {
 	text := func(s string) *storage.Topic {
-		return &storage.Topic{Name: "/t", Type: "acme/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(s)}}
+		return &storage.Topic{Name: "/t", Type: "acme/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+			Data: []byte(s)}}
 	}
 	m := New(Options{Encoding: "cdr", Distro: "humble"})
 	a, err := m.Map(text("int8 a\nint8 b\n"))
@@ -348,7 +380,8 @@ func TestNoSum(t *testing.T) {
 	topic := ros1Topic(t, "sensor_msgs/Imu")
 	sum := topic.Metadata[storage.MetaMD5Sum]
 	delete(topic.Metadata, storage.MetaMD5Sum)
-	if got := mapTo(t, "ros1", topic).Topic.Metadata[storage.MetaMD5Sum]; got != sum || topic.Metadata[storage.MetaMD5Sum] != "" {
+	if got := mapTo(t, "ros1", topic).Topic.Metadata[storage.MetaMD5Sum]; got != sum ||
+		topic.Metadata[storage.MetaMD5Sum] != "" {
 		t.Errorf("%q, and the source has %q now", got, topic.Metadata[storage.MetaMD5Sum])
 	}
 	// What stands in place of a sum gives way, with a note, unless the definition lacks parts.
@@ -357,7 +390,8 @@ func TestNoSum(t *testing.T) {
 			m := New(Options{Encoding: "ros1", Keep: func(*storage.Topic) bool { return keep }})
 			topic.Metadata[storage.MetaMD5Sum] = was
 			res, err := m.Map(topic)
-			if err != nil || res.Topic.Metadata[storage.MetaMD5Sum] != sum || len(res.Remarks) != 1 || res.Remarks[0].Code != "md5sum-changed" || topic.Metadata[storage.MetaMD5Sum] != was {
+			if err != nil || res.Topic.Metadata[storage.MetaMD5Sum] != sum || len(res.Remarks) != 1 ||
+				res.Remarks[0].Code != "md5sum-changed" || topic.Metadata[storage.MetaMD5Sum] != was {
 				t.Errorf("%s, keep %v: %+v (%v)", was, keep, res, err)
 			}
 			part := *topic
@@ -370,7 +404,8 @@ func TestNoSum(t *testing.T) {
 }
 
 func TestHeaderSeq(t *testing.T) {
-	const header = "\n================================================================================\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"
+	const header = "\n================================================================================\nMSG: " +
+		"std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"
 	for _, c := range []struct {
 		name, text     string
 		number, losses bool // with a sequence in the sink
@@ -381,7 +416,8 @@ func TestHeaderSeq(t *testing.T) {
 		{"array", "std_msgs/Header[] header" + header, false, true},
 		{"none", "int8 a", false, false},
 	} {
-		topic := &storage.Topic{Name: "/t", Type: "p/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(c.text)}}
+		topic := &storage.Topic{Name: "/t", Type: "p/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg",
+			Data: []byte(c.text)}}
 		for _, sequence := range []bool{false, true} {
 			res, err := New(Options{Encoding: "cdr", Distro: "humble", Sequence: sequence}).Map(topic)
 			if err != nil {
@@ -389,10 +425,12 @@ func TestHeaderSeq(t *testing.T) {
 			}
 			number, lost := res.HeaderSeq == SeqToSequence, len(res.Remarks) > 0
 			wantLost := c.losses || c.number && !sequence
-			if number != (c.number && sequence) || (res.Topic.Metadata[MetaHeaderSeq] == "sequence") != number || lost != wantLost {
+			if number != (c.number && sequence) || (res.Topic.Metadata[MetaHeaderSeq] == "sequence") != number ||
+				lost != wantLost {
 				t.Errorf("%s, sequence %v: number %v, lost %v", c.name, sequence, number, lost)
 			}
-			if back := mapTo(t, "ros1", &res.Topic); (back.HeaderSeq == SeqFromSequence) != number || back.Topic.Metadata[MetaHeaderSeq] != "" {
+			if back := mapTo(t, "ros1", &res.Topic); (back.HeaderSeq == SeqFromSequence) != number ||
+				back.Topic.Metadata[MetaHeaderSeq] != "" {
 				t.Errorf("%s, sequence %v: on the way back %v", c.name, sequence, back.HeaderSeq)
 			}
 		}
@@ -413,9 +451,11 @@ func TestOddNames(t *testing.T) {
 
 // TestNoPackage: a type of DDS gets a package, which ROS 2 needs.
 func TestNoPackage(t *testing.T) {
-	topic := &storage.Topic{Name: "/t", Type: "HelloWorld", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 a")}}
+	topic := &storage.Topic{Name: "/t", Type: "HelloWorld", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+		Data: []byte("int8 a")}}
 	res, err := New(Options{Encoding: "cdr", Distro: "humble", SourceDistro: "humble", Hashes: true}).Map(topic)
-	if err != nil || res.Topic.Type != "idl/msg/HelloWorld" || len(res.Remarks) != 1 || res.Remarks[0].Code != "type-renamed" {
+	if err != nil || res.Topic.Type != "idl/msg/HelloWorld" || len(res.Remarks) != 1 ||
+		res.Remarks[0].Code != "type-renamed" {
 		t.Errorf("%+v, %v", res, err)
 	}
 	if res := mapTo(t, "ros1", topic); res.Topic.Type != "idl/HelloWorld" {
@@ -426,7 +466,8 @@ func TestNoPackage(t *testing.T) {
 // TestHashes: a topic that stays CDR gets the hash of its own definition, if it is asked for
 // and there is none.
 func TestHashes(t *testing.T) {
-	topic := storage.Topic{Name: "/t", Type: "p/msg/T", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 a")}}
+	topic := storage.Topic{Name: "/t", Type: "p/msg/T", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+		Data: []byte("int8 a")}}
 	for _, hashes := range []bool{false, true} {
 		res, err := New(Options{Encoding: "cdr", Distro: "humble", SourceDistro: "humble", Hashes: hashes}).Map(&topic)
 		if err != nil {
@@ -453,7 +494,8 @@ func TestSharedTypes(t *testing.T) {
 		t.Error("equal types have different layouts")
 	}
 	list := func(a schema.Array, n, bound int) *schema.Message {
-		return &schema.Message{Name: "p/L", Fields: []schema.Field{{Name: "s", Type: schema.Type{Kind: schema.String, Array: a, Len: n, StringBound: bound}}}}
+		return &schema.Message{Name: "p/L",
+			Fields: []schema.Field{{Name: "s", Type: schema.Type{Kind: schema.String, Array: a, Len: n, StringBound: bound}}}}
 	}
 	for _, c := range []struct {
 		a, b *schema.Message
@@ -476,7 +518,8 @@ func TestSharedTypes(t *testing.T) {
 // rosbag2's, and a bag returns the event with its type hash.
 func TestEvents(t *testing.T) {
 	text := []byte(strings.Repeat("=", 80) + "\nSRV: acme/srv/Q\nstring a\n---\nint8 b\n")
-	topic := &storage.Topic{Type: "acme/srv/Q_Event", Encoding: "cdr", Schema: storage.Schema{Encoding: "unknown", Data: text}}
+	topic := &storage.Topic{Type: "acme/srv/Q_Event", Encoding: "cdr", Schema: storage.Schema{Encoding: "unknown",
+		Data: text}}
 	msg, err := rosmsg.Parse(topic.Type, text, rosmsg.ROS2, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -484,7 +527,8 @@ func TestEvents(t *testing.T) {
 	want, _ := schema.RIHS01(msg)
 	for _, events := range []bool{false, true} {
 		res, err := New(Options{Encoding: "cdr", Hashes: true, Events: events}).Map(topic)
-		if err != nil || res.Topic.Schema.Encoding != "ros2msg" || rosmsg.IsService(res.Topic.Schema.Data) == events || res.Topic.Metadata[storage.MetaTypeHash] != want {
+		if err != nil || res.Topic.Schema.Encoding != "ros2msg" || rosmsg.IsService(res.Topic.Schema.Data) == events ||
+			res.Topic.Metadata[storage.MetaTypeHash] != want {
 			t.Errorf("%v, %+v", err, res)
 		}
 	}
@@ -492,7 +536,8 @@ func TestEvents(t *testing.T) {
 	if err != nil || res.Topic.Type != "acme/Q_Event" {
 		t.Fatal(err, res)
 	}
-	if res, err = New(Options{Encoding: "cdr", Distro: "jazzy"}).Map(&res.Topic); err != nil || res.Topic.Type != topic.Type || res.Topic.Metadata[storage.MetaTypeHash] != want {
+	if res, err = New(Options{Encoding: "cdr", Distro: "jazzy"}).Map(&res.Topic); err != nil ||
+		res.Topic.Type != topic.Type || res.Topic.Metadata[storage.MetaTypeHash] != want {
 		t.Errorf("%v, %+v", err, res)
 	}
 }
@@ -526,17 +571,21 @@ func TestChain(t *testing.T) {
 
 // TestChainLosses: what the first of two programs loses is told, too, if the second needs the log time.
 func TestChainLosses(t *testing.T) {
-	const text = "std_msgs/Header header\nstring format\nuint8[] data\n" + separator + "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"
-	res, err := New(Options{Encoding: "protobuf"}).Map(&storage.Topic{Name: "/c", Type: "sensor_msgs/CompressedImage", Encoding: "cdr",
-		Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)}})
+	const text = "std_msgs/Header header\nstring format\nuint8[] data\n" + separator +
+		"MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"
+	res, err := New(Options{Encoding: "protobuf"}).Map(&storage.Topic{Name: "/c", Type: "sensor_msgs/CompressedImage",
+		Encoding: "cdr",
+		Schema:   storage.Schema{Encoding: "ros1msg", Data: []byte(text)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	msg := []byte{0, 1, 0, 0, 5, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 'f', 0, 0, 0, 2, 0, 0, 0, 'j', 0, 0, 0, 1, 0, 0, 0, 9}
+	msg := []byte{0, 1, 0, 0, 5, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 'f', 0, 0, 0, 2, 0, 0, 0, 'j', 0, 0, 0, 1, 0,
+		0, 0, 9}
 	if _, err := AppendAt(res.Plan, nil, append(msg, 1, 2, 3, 4, 5, 6, 7), 1); err != nil {
 		t.Fatal(err)
 	}
-	if l := Losses(res.Plan); len(l) != 1 || l[0].Code != "trailing-bytes" || res.Topic.Type != "apollo.drivers.CompressedImage" {
+	if l := Losses(res.Plan); len(l) != 1 || l[0].Code != "trailing-bytes" ||
+		res.Topic.Type != "apollo.drivers.CompressedImage" {
 		t.Errorf("%s: %+v", res.Topic.Type, l)
 	}
 }

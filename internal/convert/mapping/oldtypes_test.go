@@ -40,7 +40,8 @@ func TestBare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if proven := c.want != "" && c.md5 != ""; proven != (len(res.Topic.Schema.Data) > 0) || proven && res.Topic.Metadata[storage.MetaMD5Sum] != c.sum {
+		if proven := c.want != "" && c.md5 != ""; proven != (len(res.Topic.Schema.Data) > 0) ||
+			proven && res.Topic.Metadata[storage.MetaMD5Sum] != c.sum {
 			t.Errorf("in a bag %s %s becomes %+v", c.typ, c.md5, res.Topic)
 		}
 	}

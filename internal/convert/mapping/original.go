@@ -16,7 +16,8 @@ import (
 
 // backToROS maps a topic whose descriptor was made from a ROS type: it becomes
 // that type again, and from there what the type becomes in the target.
-func (m *Mapper) backToROS(t *storage.Topic, md protoreflect.MessageDescriptor, origins map[string]*protoschema.Origin) (*Result, error) {
+func (m *Mapper) backToROS(t *storage.Topic, md protoreflect.MessageDescriptor,
+	origins map[string]*protoschema.Origin) (*Result, error) {
 	msg, wire, err := original(md, origins)
 	if err != nil {
 		return nil, err
@@ -36,7 +37,8 @@ func (m *Mapper) backToROS(t *storage.Topic, md protoreflect.MessageDescriptor, 
 }
 
 // original parses the ROS type that a descriptor was made from.
-func original(md protoreflect.MessageDescriptor, origins map[string]*protoschema.Origin) (*schema.Message, serial.Encoding, error) {
+func original(md protoreflect.MessageDescriptor, origins map[string]*protoschema.Origin) (*schema.Message,
+	serial.Encoding, error) {
 	o := protoschema.OriginOf(md)
 	dialect, wire := rosmsg.ROS1, serial.ROS1
 	if o.Dialect == "ros2msg" {
@@ -86,7 +88,8 @@ func plainTypes(m *schema.Message, made map[*schema.Message]*schema.Message, pro
 }
 
 // toProtoPlain makes the program from src to md, which was made from plain.
-func toProtoPlain(src, plain *schema.Message, wire serial.Encoding, md protoreflect.MessageDescriptor) (Program, error) {
+func toProtoPlain(src, plain *schema.Message, wire serial.Encoding, md protoreflect.MessageDescriptor) (Program,
+	error) {
 	p, err := transcode.CompileToProto(plain, wire, md)
 	if err == nil && len(p.Dropped()) > 0 {
 		err = fmt.Errorf("internal error: %s has no field for %s", md.FullName(), transcode.List(p.Dropped()))

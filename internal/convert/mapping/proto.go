@@ -18,9 +18,10 @@ import (
 type ProtoTypes uint8
 
 const (
-	ProtoMapped    ProtoTypes = iota // Apollo's and Foxglove's types become the standard ROS types that they correspond to, others are generated
-	ProtoGenerated                   // each field becomes a field, for all types
-	ProtoRaw                         // the bytes stay protobuf if the target can carry them
+	// Apollo's and Foxglove's types become the standard ROS types that they correspond to, others are generated
+	ProtoMapped    ProtoTypes = iota
+	ProtoGenerated            // each field becomes a field, for all types
+	ProtoRaw                  // the bytes stay protobuf if the target can carry them
 )
 
 // protoTypes is what the mapper knows of protobuf types.
@@ -67,15 +68,19 @@ func (m *Mapper) descriptor(t *storage.Topic) (*Definition, error) {
 	}
 	for _, set := range m.lib.sets {
 		if md := set.Descriptor(t.Type); md != nil {
-			return (&Definition{Proto: md, Origin: Given + set.Place}).because("the recording has no descriptor of %s", t.Type), nil
+			return (&Definition{Proto: md, Origin: Given + set.Place}).because("the recording has no descriptor of %s", t.Type),
+				nil
 		}
 	}
 	if md := protoapollo.Message(t.Type); md != nil {
 		d := &Definition{Proto: md, Origin: "builtin apollo"}
-		d.remark("definition-builtin", "the recording has no descriptor of %s; the built-in one is used, which may lack fields", t.Type)
+		d.remark("definition-builtin",
+			"the recording has no descriptor of %s; the built-in one is used, which may lack fields", t.Type)
 		return d, nil
 	}
-	return nil, fmt.Errorf("the recording has no descriptor of it, and it is not one of the built-in Apollo types; --defs names a place that has it; --proto-types raw keeps the bytes if the output allows it%s", m.lib.without(t.Type))
+	return nil, fmt.Errorf("the recording has no descriptor of it, and it is not one of the built-in Apollo types; "+
+		"--defs names a place that has it; --proto-types raw keeps the bytes if the output allows it%s",
+		m.lib.without(t.Type))
 }
 
 // fromProto maps a protobuf topic to ROS.

@@ -11,7 +11,8 @@ import (
 // SameDefinition reports whether two topics of one type and encoding have definitions that
 // mean the same, whatever their text. A topic without a definition goes with any.
 func SameDefinition(a, b *storage.Topic) bool {
-	if len(a.Schema.Data) == 0 || len(b.Schema.Data) == 0 || a.Schema.Encoding == b.Schema.Encoding && bytes.Equal(a.Schema.Data, b.Schema.Data) {
+	if len(a.Schema.Data) == 0 || len(b.Schema.Data) == 0 || a.Schema.Encoding == b.Schema.Encoding &&
+		bytes.Equal(a.Schema.Data, b.Schema.Data) {
 		return true
 	}
 	if a.Encoding == "protobuf" {

@@ -36,9 +36,11 @@ func stamped(cdr bool, count uint32) []byte {
 }
 
 func TestStamp(t *testing.T) {
-	const header = "std_msgs/Header header\nuint8 x\n================\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"
+	const header = "std_msgs/Header header\nuint8 x\n================\nMSG: std_msgs/Header\nuint32 seq\ntime " +
+		"stamp\nstring frame_id\n"
 	apollo := protowire.AppendTag(nil, 1, protowire.BytesType)
-	apollo = protowire.AppendBytes(apollo, protowire.AppendFixed64(protowire.AppendTag(nil, 1, protowire.Fixed64Type), math.Float64bits(1700000000.25)))
+	apollo = protowire.AppendBytes(apollo, protowire.AppendFixed64(protowire.AppendTag(nil, 1, protowire.Fixed64Type),
+		math.Float64bits(1700000000.25)))
 	topic := func(typ, encoding string) storage.Topic {
 		return storage.Topic{Name: "/t", Type: typ, Encoding: encoding}
 	}
@@ -107,10 +109,12 @@ func TestStamp(t *testing.T) {
 	text := "module std_msgs { module msg { @final struct Header { Stamp stamp; string frame_id; }; }; };" +
 		"@appendable struct Stamp { long sec; unsigned long nanosec; }; struct T { std_msgs::msg::Header header; };"
 	mixed := storage.Topic{Type: "T", Encoding: "cdr", Schema: storage.Schema{Encoding: "omgidl", Data: []byte(text)}}
-	if got, ok := m.Stamp(&mixed).Time([]byte{0, 9, 0, 0, 99, 0, 0, 0, 8, 0, 0, 0, 5, 0, 0, 0, 7, 0, 0, 0, 98: 0, 107: 0}); !ok || got != 5_000_000_007 {
+	if got, ok := m.Stamp(&mixed).Time([]byte{0, 9, 0, 0, 99, 0, 0, 0, 8, 0, 0, 0, 5, 0, 0, 0, 7, 0, 0, 0, 98: 0,
+		107: 0}); !ok || got != 5_000_000_007 {
 		t.Errorf("@appendable in @final in a delimited struct: %d, %v", got, ok)
 	}
-	if got, ok := m.Stamp(&mixed).Time([]byte{0, 7, 0, 0, 8, 0, 0, 0, 5, 0, 0, 0, 7, 0, 0, 0}); !ok || got != 5_000_000_007 {
+	if got, ok := m.Stamp(&mixed).Time([]byte{0, 7, 0, 0, 8, 0, 0, 0, 5, 0, 0, 0, 7, 0, 0, 0}); !ok ||
+		got != 5_000_000_007 {
 		t.Errorf("@appendable in @final in a plain struct: %d, %v", got, ok)
 	}
 	// XCDR2: sizes before structs and lists.
@@ -154,10 +158,12 @@ func TestStamp(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := m.Stamp(&imu).Time([]byte{0, 3, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}); ok || m.Stamp(&imu).Set(make([]byte, 3), 1) {
+	if _, ok := m.Stamp(&imu).Time([]byte{0, 3, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}); ok ||
+		m.Stamp(&imu).Set(make([]byte, 3), 1) {
 		t.Error("a parameter list has a stamp")
 	}
-	for _, c := range []storage.Topic{topic("std_msgs/String", "ros1"), topic("std_msgs/msg/String", "cdr"), topic("unknown/T", "ros1"), topic("apollo.common.Point3D", "protobuf"), topic("x", "json")} {
+	for _, c := range []storage.Topic{topic("std_msgs/String", "ros1"), topic("std_msgs/msg/String", "cdr"),
+		topic("unknown/T", "ros1"), topic("apollo.common.Point3D", "protobuf"), topic("x", "json")} {
 		if m.Stamp(&c) != nil {
 			t.Errorf("%s has a stamp", c.Type)
 		}
@@ -170,7 +176,8 @@ func FuzzStamp(f *testing.F) {
 	m := New(Options{Encoding: "cdr", Distro: "humble", SourceDistro: "humble"})
 	var stamps []*Stamp
 	for _, t := range []storage.Topic{
-		{Type: "sensor_msgs/Imu", Encoding: "ros1"}, {Type: "tf2_msgs/TFMessage", Encoding: "ros1"}, {Type: "sensor_msgs/msg/Imu", Encoding: "cdr"},
+		{Type: "sensor_msgs/Imu", Encoding: "ros1"}, {Type: "tf2_msgs/TFMessage", Encoding: "ros1"},
+		{Type: "sensor_msgs/msg/Imu", Encoding: "cdr"},
 		{Type: "tf2_msgs/msg/TFMessage", Encoding: "cdr"}, {Type: "apollo.drivers.gnss.Imu", Encoding: "protobuf"},
 	} {
 		stamps = append(stamps, m.Stamp(&t))

@@ -85,7 +85,8 @@ func (m *Mapper) targetOwn(name string, to serial.Encoding) (*schema.Message, er
 
 // translation returns what translates the definitions of the target, and nothing but their dialect.
 func (m *Mapper) translation() *dialect {
-	return &dialect{known: func(*schema.Message) *schema.Message { return nil }, defaults: true, made: map[*schema.Message]*schema.Message{}}
+	return &dialect{known: func(*schema.Message) *schema.Message { return nil }, defaults: true,
+		made: map[*schema.Message]*schema.Message{}}
 }
 
 // migrates reports whether a topic keeps its encoding, and gets the definition of the target.
@@ -195,12 +196,13 @@ func (m *Mapper) step(g *Migration, src, dst *schema.Message, from, to serial.En
 		}
 		return rule(src, dst)
 	}
-	plan, err := transcode.Compile(src, dst, transcode.Options{From: from, To: to, Migrate: true, Rule: func(src, dst *schema.Message) *transcode.Rule {
-		if rules.For(src, dst) != nil && broken == nil {
-			broken = rules.Check(src, dst)
-		}
-		return find(src, dst)
-	}})
+	plan, err := transcode.Compile(src, dst, transcode.Options{From: from, To: to, Migrate: true,
+		Rule: func(src, dst *schema.Message) *transcode.Rule {
+			if rules.For(src, dst) != nil && broken == nil {
+				broken = rules.Check(src, dst)
+			}
+			return find(src, dst)
+		}})
 	switch {
 	case broken != nil:
 		return broken
@@ -241,7 +243,8 @@ func (m *Mapper) migrate(t *storage.Topic) (*Result, error) {
 		if was, sum := t.Metadata[storage.MetaMD5Sum], schema.MD5(g.Target); t.Encoding == "ros1" && was != sum {
 			res.Remarks = slices.DeleteFunc(res.Remarks, func(r Remark) bool { return r.Code == "md5sum-mismatch" })
 			res.setMetadata(storage.MetaMD5Sum, sum)
-			res.remark("md5sum-changed", "the bag has the md5sum %s for the type; now it has that of its definition, %s", was, sum)
+			res.remark("md5sum-changed", "the bag has the md5sum %s for the type; now it has that of its definition, %s", was,
+				sum)
 		}
 		return res, nil
 	}
@@ -258,7 +261,8 @@ func (m *Mapper) migrate(t *storage.Topic) (*Result, error) {
 
 // intoTarget makes the program from one encoding to the definition of the target in another; it
 // returns nil if there is no target, or it does not have the type.
-func (m *Mapper) intoTarget(res *Result, src *Definition, from, to serial.Encoding) (*schema.Message, *transcode.Plan, error) {
+func (m *Mapper) intoTarget(res *Result, src *Definition, from, to serial.Encoding) (*schema.Message, *transcode.Plan,
+	error) {
 	if m.o.Target == nil {
 		return nil, nil, nil
 	}

@@ -53,7 +53,8 @@ func (l library) without(name string) string {
 	var parts []string
 	for _, set := range l.sets {
 		if n := len(set.Definitions()); !set.Has(name) {
-			parts = append(parts, fmt.Sprintf("%s: %d %s, none of %s", set.Place, n, plural(n, "definition", "definitions"), name))
+			parts = append(parts, fmt.Sprintf("%s: %d %s, none of %s", set.Place, n, plural(n, "definition", "definitions"),
+				name))
 		}
 	}
 	if parts = slices.Compact(parts); parts == nil {

@@ -65,24 +65,30 @@ func (x *trial) decide(whose string) (d *Definition, choice bool, err error) {
 	if strings.HasPrefix(c.Origin, Given) {
 		code = "definition-given"
 	}
-	text := fmt.Sprintf("%s has no usable definition of %s; that of %s is used, which fits the messages that were tried", whose, x.typ, c.place())
+	text := fmt.Sprintf("%s has no usable definition of %s; that of %s is used, which fits the messages that were tried",
+		whose, x.typ, c.place())
 	if c.Origin == "file" {
-		text = fmt.Sprintf("%s has a definition of %s that no distribution has; it is used, as it fits the messages that were tried", whose, x.typ)
+		text = fmt.Sprintf("%s has a definition of %s that no distribution has; it is used, as it fits the messages that "+
+			"were tried", whose, x.typ)
 	}
 	if broken := x.broken(found.misfits); broken > 0 && rivals == nil {
 		text += fmt.Sprintf("; %d %s not", broken, plural(broken, "other does", "others do"))
 	}
 	if rivals != nil {
 		code = "definition-choice"
-		text += fmt.Sprintf("; so %s of %s, which would be read otherwise: this is a choice by the order of preference, which --defs and --distro change", plural(len(rivals), "does that", "do those"), places(rivals))
+		text += fmt.Sprintf("; so %s of %s, which would be read otherwise: this is a choice by the order of preference, "+
+			"which --defs and --distro change", plural(len(rivals), "does that", "do those"), places(rivals))
 	}
 	d.remark(code, "%s", text)
 	d.Remarks[len(d.Remarks)-1].Warning = rivals != nil
 	switch {
 	case found.broke != "":
-		d.warn("definition-doubtful", "no definition of %s fits all messages; that of %s does not fit %d of the %d that were tried: %s", x.typ, c.place(), found.misfits, x.messages, found.broke)
+		d.warn("definition-doubtful",
+			"no definition of %s fits all messages; that of %s does not fit %d of the %d that were tried: %s", x.typ, c.place(),
+			found.misfits, x.messages, found.broke)
 	case found.doubt != "":
-		d.warn("definition-doubtful", "no definition of %s fits without a doubt; with that of %s there is %s", x.typ, c.place(), found.doubt)
+		d.warn("definition-doubtful", "no definition of %s fits without a doubt; with that of %s there is %s", x.typ,
+			c.place(), found.doubt)
 	}
 	x.unhelpful(d, fits)
 	return d, rivals != nil, nil
@@ -111,7 +117,8 @@ func (x *trial) refusal(whose string) error {
 	for _, err := range x.same.unread {
 		parts = append(parts, err.Error())
 	}
-	return fmt.Errorf("%s has no usable definition of it, and none that is known fits its messages: %s; --defs names a place that has another", whose, strings.Join(parts, "; "))
+	return fmt.Errorf("%s has no usable definition of it, and none that is known fits its messages: %s; --defs names a "+
+		"place that has another", whose, strings.Join(parts, "; "))
 }
 
 // place tells where a definition is from, for people.
@@ -155,7 +162,8 @@ func (e *Evidence) Tries(t *storage.Topic) (list []Try, messages int) {
 	list = []Try{}
 	for i, c := range x.candidates {
 		r := x.results[i]
-		list = append(list, Try{Place: c.place(), Layout: c.layout, Fits: r.misfits == 0, Misfits: r.misfits, Broke: r.broke, Doubt: r.doubt, Used: fits != nil && fits[0] == i})
+		list = append(list, Try{Place: c.place(), Layout: c.layout, Fits: r.misfits == 0, Misfits: r.misfits, Broke: r.broke,
+			Doubt: r.doubt, Used: fits != nil && fits[0] == i})
 	}
 	return list, x.messages
 }

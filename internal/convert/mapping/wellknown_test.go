@@ -16,8 +16,10 @@ import (
 
 // foxgloveLog is a topic of foxglove.Log as its schema has it, with the level as a number.
 func foxgloveLog(t *testing.T) *storage.Topic {
-	field := func(name string, number int32, typ descriptorpb.FieldDescriptorProto_Type) *descriptorpb.FieldDescriptorProto {
-		return &descriptorpb.FieldDescriptorProto{Name: &name, Number: &number, Type: &typ, Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()}
+	field := func(name string, number int32,
+		typ descriptorpb.FieldDescriptorProto_Type) *descriptorpb.FieldDescriptorProto {
+		return &descriptorpb.FieldDescriptorProto{Name: &name, Number: &number, Type: &typ,
+			Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()}
 	}
 	stamp := field("timestamp", 1, descriptorpb.FieldDescriptorProto_TYPE_MESSAGE)
 	stamp.TypeName = proto.String(".google.protobuf.Timestamp")
@@ -25,15 +27,19 @@ func foxgloveLog(t *testing.T) *storage.Topic {
 	set := &descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{
 		protodesc.ToFileDescriptorProto(timestamppb.File_google_protobuf_timestamp_proto),
 		{Name: proto.String("foxglove/Log.proto"), Package: proto.String("foxglove"), Syntax: proto.String("proto3"),
-			Dependency: []string{"google/protobuf/timestamp.proto"}, MessageType: []*descriptorpb.DescriptorProto{{Name: proto.String("Log"),
-				Field: []*descriptorpb.FieldDescriptorProto{stamp, field("level", 2, descriptorpb.FieldDescriptorProto_TYPE_INT32), field("message", 3, text),
-					field("name", 4, text), field("file", 5, text), field("line", 6, descriptorpb.FieldDescriptorProto_TYPE_FIXED32), field("extra", 7, text)}}}},
+			Dependency: []string{"google/protobuf/timestamp.proto"},
+			MessageType: []*descriptorpb.DescriptorProto{{Name: proto.String("Log"),
+				Field: []*descriptorpb.FieldDescriptorProto{stamp, field("level", 2, descriptorpb.FieldDescriptorProto_TYPE_INT32),
+					field("message", 3, text),
+					field("name", 4, text), field("file", 5, text), field("line", 6, descriptorpb.FieldDescriptorProto_TYPE_FIXED32),
+					field("extra", 7, text)}}}},
 	}}
 	data, err := proto.Marshal(set)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &storage.Topic{Name: "/log", Type: "foxglove.Log", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf", Data: data}}
+	return &storage.Topic{Name: "/log", Type: "foxglove.Log", Encoding: "protobuf",
+		Schema: storage.Schema{Encoding: "protobuf", Data: data}}
 }
 
 // TestWellKnown: one of Foxglove's schemas becomes the standard type, and with
@@ -47,7 +53,8 @@ func TestWellKnown(t *testing.T) {
 		typ   string
 		want  []byte
 	}{
-		{"cdr", ProtoMapped, "rcl_interfaces/msg/Log", []byte{0, 1, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 40, 0, 0, 0, 2, 0, 0, 0, 'n', 0, 0, 0,
+		{"cdr", ProtoMapped, "rcl_interfaces/msg/Log", []byte{0, 1, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 40, 0, 0, 0, 2, 0, 0, 0,
+			'n', 0, 0, 0,
 			2, 0, 0, 0, 'm', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0}},
 		{"ros1", ProtoMapped, "rosgraph_msgs/Log", []byte{0, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 8, 1, 0, 0, 0, 'n',
 			1, 0, 0, 0, 'm', 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0}},
@@ -70,7 +77,8 @@ func TestWellKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if mapped := back.Topic.Type != "foxglove.Log"; mapped != (c.types == ProtoMapped) || hasRemark(back, "fields-dropped") {
+		if mapped := back.Topic.Type != "foxglove.Log"; mapped != (c.types == ProtoMapped) ||
+			hasRemark(back, "fields-dropped") {
 			t.Errorf("%s becomes %s: %+v", c.typ, back.Topic.Type, back.Remarks)
 		}
 		if c.types == ProtoGenerated {
@@ -87,7 +95,8 @@ func TestWellKnownQoS(t *testing.T) {
 	log := foxgloveLog(t)
 	log.QoS = offered
 	static := &storage.Topic{Name: "/tf_static", Type: "foxglove.CompressedImage", Encoding: "json", QoS: offered,
-		Schema: storage.Schema{Encoding: "jsonschema", Data: []byte(`{"title":"foxglove.CompressedImage","type":"object","properties":{"data":{"type":"string","contentEncoding":"base64"}}}`)}}
+		Schema: storage.Schema{Encoding: "jsonschema",
+			Data: []byte(`{"title":"foxglove.CompressedImage","type":"object","properties":{"data":{"type":"string","contentEncoding":"base64"}}}`)}}
 	own := *static
 	own.Name, own.Type = "/own", "acme.Own"
 	for topic, want := range map[*storage.Topic][]storage.QoS{log: offered, static: {latchedQoS}, &own: offered} {

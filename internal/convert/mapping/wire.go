@@ -66,7 +66,8 @@ func (w *wirePairs) types(a, b schema.Type) bool {
 		a.Array == schema.Fixed && a.Len != b.Len {
 		return false
 	}
-	if w.bounds && (b.StringBound != 0 && a.StringBound != b.StringBound || b.Array == schema.Bounded && (a.Array != b.Array || a.Len != b.Len)) {
+	if w.bounds && (b.StringBound != 0 && a.StringBound != b.StringBound || b.Array == schema.Bounded &&
+		(a.Array != b.Array || a.Len != b.Len)) {
 		return false
 	}
 	switch {

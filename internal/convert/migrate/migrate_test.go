@@ -45,11 +45,14 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"":           "it is empty",
 		"version: 2": `line 1: the rules cannot be used: version "2" is not supported`,
-		"version: 1\ntypes:\n  - {from: p/A, colour: red}":                            `line 3: the rules cannot be used: unknown key "colour"; there are`,
-		"types:\n  - {to: p/A}":                                                       "line 2: the rules cannot be used: from is missing",
-		"types:\n  - {from: p/A, to: \"\"}":                                           "line 2: the rules cannot be used: to is empty",
-		"types:\n  - {from: p/A, open: [a, b]}":                                       "decide what becomes of a, b",
-		"types:\n  - {from: p/A}\n  - {from: p/msg/A, to: q/B}":                       "line 3: the rules cannot be used: line 2 has a rule for the same messages of p/msg/A",
+		"version: 1\ntypes:\n  - {from: p/A, colour: red}": `line 3: the rules cannot be used: unknown key "colour"; there are`,
+		"types:\n  - {to: p/A}": "line 2: the rules cannot be used: " +
+			"from is missing",
+		"types:\n  - {from: p/A, to: \"\"}": "line 2: the rules cannot be used: " +
+			"to is empty",
+		"types:\n  - {from: p/A, open: [a, b]}": "decide what becomes of a, b",
+		"types:\n  - {from: p/A}\n  - {from: p/msg/A, to: q/B}": "line 3: the rules cannot be used: " +
+			"line 2 has a rule for the same messages of p/msg/A",
 		"types:\n  - {from: p/A, fields: {x: {from: y, default: 1}}}":                 "not both",
 		"types:\n  - {from: p/A, fields: {x: {scale: much}}}":                         `"much" is not a number`,
 		"types:\n  - {from: p/A, fields: {x: {values: {a: 1}}}}":                      `"a" is not an integer`,
@@ -129,7 +132,8 @@ func TestLossyInList(t *testing.T) {
 	if err := r.Accept(src, plan); err != nil {
 		t.Error(err)
 	}
-	if draft := migrate.Draft([]migrate.Change{{Source: src, Target: dst, Plan: plan}}); !strings.Contains(draft, "- items.count #") {
+	if draft := migrate.Draft([]migrate.Change{{Source: src, Target: dst, Plan: plan}}); !strings.Contains(draft,
+		"- items.count #") {
 		t.Error(draft)
 	}
 }
@@ -137,7 +141,8 @@ func TestLossyInList(t *testing.T) {
 // TestVersions: the rule for the very version of a type goes before others.
 func TestVersions(t *testing.T) {
 	first, second := parse(t, "p/msg/A", "uint8 a\n"), parse(t, "p/msg/A", "uint8 b\n")
-	r, err := migrate.Parse("r.yaml", []byte("types:\n  - {from: p/A, to: p/B}\n  - from: p/A\n    md5: "+schema.MD5(first)+"\n    definition: |\n      uint8 b\n"))
+	r, err := migrate.Parse("r.yaml", []byte("types:\n  - {from: p/A, to: p/B}\n  - from: p/A\n    md5: "+
+		schema.MD5(first)+"\n    definition: |\n      uint8 b\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,13 +175,15 @@ func TestDraft(t *testing.T) {
 		{Topics: []string{"/b"}, Source: same, Others: []string{"q/msg/B"}},
 		{Topics: []string{"/c"}, Source: same, Target: same},
 	})
-	for _, want := range []string{"- speed # it is not in the new type; new ones of its type: velocity", "- count # its new type", "- label # its new type", "# new, written as zero: velocity",
+	for _, want := range []string{"- speed # it is not in the new type; new ones of its type: velocity",
+		"- count # its new type", "- label # its new type", "# new, written as zero: velocity",
 		`to: ""`, "# the same name in other packages: q/msg/B", "the bytes of messages stay"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if _, err := migrate.Parse("d.yaml", []byte(text)); !errors.Is(err, migrate.ErrRules) || !strings.Contains(err.Error(), "decide what becomes of speed, count, label") {
+	if _, err := migrate.Parse("d.yaml", []byte(text)); !errors.Is(err, migrate.ErrRules) || !strings.Contains(err.Error(),
+		"decide what becomes of speed, count, label") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	decided := "types:\n  - from: p/A\n    fields: {velocity: {from: speed}}\n    lossy: [count, label]\n"
@@ -212,7 +219,8 @@ func FuzzRules(f *testing.F) {
 			}
 			return
 		}
-		if _, err := r.Between(src, rosmsg.ROS2, func(string) (string, bool) { return "", false }); err != nil && !errors.Is(err, migrate.ErrRules) {
+		if _, err := r.Between(src, rosmsg.ROS2, func(string) (string, bool) { return "", false }); err != nil &&
+			!errors.Is(err, migrate.ErrRules) {
 			t.Fatal(err)
 		}
 		_ = r.Name(src)
@@ -230,14 +238,16 @@ func FuzzRules(f *testing.F) {
 
 // TestOneAndMany: a draft asks about a value that is a list now, and rules let it become one.
 func TestOneAndMany(t *testing.T) {
-	src, dst := parse(t, "p/msg/A", "uint8 x\nuint8[] y\nuint8[3] z\nuint8 w\n"), parse(t, "p/msg/A", "uint8[] x\nuint8 y\nuint8[2] z\nstring w\n")
+	src, dst := parse(t, "p/msg/A", "uint8 x\nuint8[] y\nuint8[3] z\nuint8 w\n"), parse(t, "p/msg/A",
+		"uint8[] x\nuint8 y\nuint8[2] z\nstring w\n")
 	plan, err := compile(src, dst, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	draft := migrate.Draft([]migrate.Change{{Source: src, Target: dst, Plan: plan}})
 	for _, want := range []string{
-		"- x # it is a uint8[] now; a rule x: {from: x} makes a value a list of one", "- y # it is a uint8 now; a rule y: {from: y}",
+		"- x # it is a uint8[] now; a rule x: {from: x} makes a value a list of one",
+		"- y # it is a uint8 now; a rule y: {from: y}",
 		"- z # its new type has room for less; add it to lossy", "- w # it is a string now\n",
 	} {
 		if !strings.Contains(draft, want) {
@@ -245,7 +255,8 @@ func TestOneAndMany(t *testing.T) {
 		}
 	}
 	const text = "types:\n  - from: p/A\n    fields: {x: {from: x}, y: {from: y}}\n    drop: [w]\n    lossy: [z, y]\n"
-	for rules, want := range map[string]string{text: "", strings.Replace(text, "z, y", "y", 1): "not all values fit into z: ", strings.Replace(text, "z, y", "z", 1): "not all values fit into y: "} {
+	for rules, want := range map[string]string{text: "", strings.Replace(text, "z, y", "y",
+		1): "not all values fit into z: ", strings.Replace(text, "z, y", "z", 1): "not all values fit into y: "} {
 		r, err := migrate.Parse("r.yaml", []byte(rules))
 		if err != nil {
 			t.Fatal(err)

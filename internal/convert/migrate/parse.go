@@ -147,7 +147,8 @@ func (p *parser) rule(n *yaml.Node) *rule {
 	r := &rule{line: n.Line, fields: map[string]fieldRule{}}
 	text := func(to *string) func(*yaml.Node) { return func(n *yaml.Node) { *to = p.text(n) } }
 	p.mapping(n, map[string]func(*yaml.Node){
-		"from": text(&r.from), "to": text(&r.to), "md5": text(&r.md5), "hash": text(&r.hash), "definition": text(&r.definition),
+		"from": text(&r.from), "to": text(&r.to), "md5": text(&r.md5), "hash": text(&r.hash), "definition": text(
+			&r.definition),
 		"drop":  func(n *yaml.Node) { r.drop = p.texts(n) },
 		"lossy": func(n *yaml.Node) { r.lossy = p.texts(n) },
 		"open": func(n *yaml.Node) {

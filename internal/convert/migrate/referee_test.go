@@ -27,7 +27,8 @@ type versioner struct {
 	types int
 }
 
-var oldKinds = []schema.Kind{schema.Bool, schema.Int8, schema.Uint8, schema.Int16, schema.Uint16, schema.Int32, schema.Uint32, schema.Int64, schema.Float32, schema.Float64}
+var oldKinds = []schema.Kind{schema.Bool, schema.Int8, schema.Uint8, schema.Int16, schema.Uint16, schema.Int32,
+	schema.Uint32, schema.Int64, schema.Float32, schema.Float64}
 
 // pair makes the versions of one struct.
 func (r *versioner) pair(depth int) (src, dst *schema.Message) {
@@ -155,7 +156,8 @@ func TestReferee(t *testing.T) {
 		if err != nil {
 			t.Fatal(seed, err)
 		}
-		text, err := json.Marshal(map[string]string{"name": "p/msg/T", "src": string(rosmsg.Format(src, rosmsg.ROS2)), "dst": string(rosmsg.Format(dst, rosmsg.ROS2)),
+		text, err := json.Marshal(map[string]string{"name": "p/msg/T", "src": string(rosmsg.Format(src, rosmsg.ROS2)),
+			"dst":     string(rosmsg.Format(dst, rosmsg.ROS2)),
 			"message": hex.EncodeToString(w.Buf), "ours": hex.EncodeToString(ours)})
 		if err != nil {
 			t.Fatal(err)

@@ -48,7 +48,8 @@ func (r *Rules) Name(src *schema.Message) string {
 
 // Between returns the version between src and the last one that messages of src become first, in
 // a dialect; nil: there is none. lookup finds the types that it uses.
-func (r *Rules) Between(src *schema.Message, d rosmsg.Dialect, lookup func(string) (string, bool)) (*schema.Message, error) {
+func (r *Rules) Between(src *schema.Message, d rosmsg.Dialect, lookup func(string) (string, bool)) (*schema.Message,
+	error) {
 	one := r.find(src)
 	if one == nil || one.definition == "" {
 		return nil, nil
@@ -137,7 +138,8 @@ func (r *Rules) Accept(src *schema.Message, plan *transcode.Plan) error {
 		}
 	}
 	if len(dropped) > 0 {
-		return r.wrong(one.line, "%s would be lost of %s: add what is lost on purpose to drop, or write where it goes", transcode.List(dropped), src.Name)
+		return r.wrong(one.line, "%s would be lost of %s: add what is lost on purpose to drop, or write where it goes",
+			transcode.List(dropped), src.Name)
 	}
 	for _, path := range append(slices.Clone(plan.Narrowed()), plan.Bounded()...) {
 		allow(path)

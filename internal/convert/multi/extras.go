@@ -16,7 +16,8 @@ import (
 func hasAttachment(list []storage.Attachment, a *storage.Attachment) (bool, error) {
 	for i := range list {
 		b := &list[i]
-		if a.Name != b.Name || a.MediaType != b.MediaType || a.Size != b.Size || a.LogTime != b.LogTime || a.CreateTime != b.CreateTime {
+		if a.Name != b.Name || a.MediaType != b.MediaType || a.Size != b.Size || a.LogTime != b.LogTime ||
+			a.CreateTime != b.CreateTime {
 			continue
 		}
 		if same, err := sameContent(a, b); same || err != nil {

@@ -36,11 +36,13 @@ func recordings(t *testing.T, dir string, n int) (inputs []multi.Input, all []wa
 	formats := registry().Formats()
 	for i := range n {
 		f := formats[0]
-		topic := storage.Topic{Name: "/shared", Type: "std_msgs/String", Encoding: "ros1", Metadata: map[string]string{"md5sum": "992ce8a1687cec8c8bd883ec73ca41d1"},
-			Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}}
+		topic := storage.Topic{Name: "/shared", Type: "std_msgs/String", Encoding: "ros1",
+			Metadata: map[string]string{"md5sum": "992ce8a1687cec8c8bd883ec73ca41d1"},
+			Schema:   storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}}
 		if i%2 == 1 {
 			f = registry().Lookup("db3")
-			topic = storage.Topic{Name: "/shared", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")}}
+			topic = storage.Topic{Name: "/shared", Type: "std_msgs/msg/String", Encoding: "cdr",
+				Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")}}
 		}
 		own := topic
 		own.Name = fmt.Sprintf("/own_%d", i)
@@ -132,8 +134,10 @@ func TestReader(t *testing.T) {
 		t.Error(d)
 	}
 	info := r.Info()
-	if len(info.Topics) != 10 || info.Messages != 1000 || info.Start != all[0].time || info.End != all[len(all)-1].time || len(info.Files) != 5 {
-		t.Errorf("%d topics, %d messages from %d to %d in %v", len(info.Topics), info.Messages, info.Start, info.End, info.Files)
+	if len(info.Topics) != 10 || info.Messages != 1000 || info.Start != all[0].time || info.End != all[len(all)-1].time ||
+		len(info.Files) != 5 {
+		t.Errorf("%d topics, %d messages from %d to %d in %v", len(info.Topics), info.Messages, info.Start, info.End,
+			info.Files)
 	}
 }
 
@@ -146,7 +150,8 @@ func TestDifferent(t *testing.T) {
 	for i, text := range []string{"int32 a\n", "int64 a\n"} {
 		data := [][]byte{{0, 1, 0, 0, 7, 0, 0, 0}, {0, 1, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0}}[i]
 		rec := storagetest.Recording{
-			Topics:   []storage.Topic{{Name: "/t", Type: "a_msgs/msg/T", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte(text)}}},
+			Topics: []storage.Topic{{Name: "/t", Type: "a_msgs/msg/T", Encoding: "cdr",
+				Schema: storage.Schema{Encoding: "ros2msg", Data: []byte(text)}}},
 			Messages: []storage.Message{{LogTime: int64(i + 1), PublishTime: int64(i + 1), Data: data}},
 		}
 		path := filepath.Join(dir, fmt.Sprint(i))
@@ -158,7 +163,8 @@ func TestDifferent(t *testing.T) {
 	for _, name := range []string{"bag", "db3", "record"} {
 		sink := registry().Lookup(name)
 		out := filepath.Join(dir, "out_"+name)
-		if _, err := convert.Run(context.Background(), convert.Job{Source: "two", SourceFormat: multi.Format(inputs), Sink: out, SinkFormat: sink}); err != nil {
+		if _, err := convert.Run(context.Background(), convert.Job{Source: "two", SourceFormat: multi.Format(inputs),
+			Sink: out, SinkFormat: sink}); err != nil {
 			t.Fatal(err)
 		}
 		r, err := sink.Open(context.Background(), out, storage.ReadOptions{})
@@ -167,7 +173,8 @@ func TestDifferent(t *testing.T) {
 		}
 		defer r.Close()
 		info := r.Info()
-		if len(info.Topics) != 2 || info.Topics[0].Messages != 1 || bytes.Equal(info.Topics[0].Schema.Data, info.Topics[1].Schema.Data) {
+		if len(info.Topics) != 2 || info.Topics[0].Messages != 1 || bytes.Equal(info.Topics[0].Schema.Data,
+			info.Topics[1].Schema.Data) {
 			t.Errorf("%s: %+v", name, info.Topics)
 		}
 	}
@@ -179,7 +186,8 @@ func TestExtras(t *testing.T) {
 	extrasOf(t, 0, 4)
 	attachments := extrasOf(t, 1000, 8)
 	for i := range 4 {
-		if a, b := attachments[i], attachments[4+i]; a.Name != b.Name || b.LogTime != a.LogTime+1000 || b.CreateTime != a.CreateTime {
+		if a, b := attachments[i], attachments[4+i]; a.Name != b.Name || b.LogTime != a.LogTime+1000 ||
+			b.CreateTime != a.CreateTime {
 			t.Errorf("%q at %d and %q at %d", a.Name, a.LogTime, b.Name, b.LogTime)
 		}
 	}
@@ -191,7 +199,8 @@ func extrasOf(t *testing.T, by int64, want int) []storagetest.Attachment {
 	dir := t.TempDir()
 	var inputs []multi.Input
 	for i, name := range []string{"a.mcap", "b.mcap"} {
-		rec := storagetest.SampleExtras(storagetest.Recording{Topics: []storage.Topic{{Name: "/a", Type: "a_msgs/msg/A", Encoding: "cdr"}}})
+		rec := storagetest.SampleExtras(storagetest.Recording{Topics: []storage.Topic{{Name: "/a", Type: "a_msgs/msg/A",
+			Encoding: "cdr"}}})
 		path := filepath.Join(dir, name)
 		if err := storagetest.WriteAll(mcap.Format, path, storage.WriteOptions{NoSync: true}, rec); err != nil {
 			t.Fatal(err)
@@ -233,7 +242,8 @@ func TestTimeless(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := r.(storage.BlockTimer).BlockTimes(context.Background(), math.MinInt64, math.MaxInt64); !errors.Is(err, storage.ErrUnsupported) {
+	if _, err := r.(storage.BlockTimer).BlockTimes(context.Background(), math.MinInt64, math.MaxInt64); !errors.Is(err,
+		storage.ErrUnsupported) {
 		t.Fatalf("%v, not ErrUnsupported", err)
 	}
 	blocks, err := storagetest.ReadBlocks(r.(storage.BlockReader), 3)

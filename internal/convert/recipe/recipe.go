@@ -23,14 +23,16 @@ type Recipe struct {
 	Format   string    `json:"format"`            // of the output
 	Settings []Setting `json:"settings"`          // that change the output
 	Content  string    `json:"content,omitempty"` // hash of the files that settings and the environment name; "": no files
-	Run      []Setting `json:"run"`               // that do not change the output if there is one, such as its verification
+	// that do not change the output if there is one, such as its verification
+	Run []Setting `json:"run"`
 }
 
 // A Setting is a flag of the command line with its value: Value, then File.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value,omitempty"`
-	File  string `json:"file,omitempty"` // name of a file or folder in the value, whose content counts and whose name does not
+	// name of a file or folder in the value, whose content counts and whose name does not
+	File string `json:"file,omitempty"`
 }
 
 // Text returns the value as it stands on a line.

@@ -33,12 +33,14 @@ func (f *sourceFiles) changes() (list []storage.Warning) {
 	for i, path := range f.paths {
 		was := f.infos[i]
 		is, err := f.fs.Stat(path)
-		if was == nil || err != nil || !iox.Replaced(was, is) && was.Size() == is.Size() && was.ModTime().Equal(is.ModTime()) {
+		if was == nil || err != nil || !iox.Replaced(was, is) && was.Size() == is.Size() &&
+			was.ModTime().Equal(is.ModTime()) {
 			continue
 		}
 		list = append(list, storage.Warning{
 			Code: "source-changed", Offset: -1, Damage: true,
-			Message: fmt.Sprintf("%s was changed while it was read: the output may mix old and new content; convert it again", path),
+			Message: fmt.Sprintf("%s was changed while it was read: the output may mix old and new content; convert it again",
+				path),
 		})
 	}
 	return list

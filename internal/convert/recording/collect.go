@@ -23,7 +23,8 @@ type collector struct {
 
 func newCollector(p *Pipeline, bounds []orderKey, free *batches) *collector {
 	return &collector{p: p, bounds: bounds, free: free,
-		merger: newMerger(p.TempDir, p.budget.ordering, p.emit, p.encodeLate, p.copyBlock, func(b *batch) { p.done(free, b) })}
+		merger: newMerger(p.TempDir, p.budget.ordering, p.emit, p.encodeLate, p.copyBlock,
+			func(b *batch) { p.done(free, b) })}
 }
 
 func (c *collector) close() { c.merger.close() }

@@ -43,7 +43,8 @@ const maxSeen = 1 << 20
 
 // newDeduper returns a deduper for the routes of a run.
 func newDeduper(ctx context.Context, p *Pipeline) *deduper {
-	d := &deduper{same: p.Same, seen: map[messageSum]bool{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, drop: p.Dedupe}
+	d := &deduper{same: p.Same, seen: map[messageSum]bool{}, seeds: [2]maphash.Seed{maphash.MakeSeed(),
+		maphash.MakeSeed()}, drop: p.Dedupe}
 	for i := range p.routes {
 		rt := &p.routes[i]
 		d.kinds = append(d.kinds, kindOfRoute{rt.to, rt.Kind, rt.to.Edit.Offset})

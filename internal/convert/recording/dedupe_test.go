@@ -32,7 +32,8 @@ func TestDeduper(t *testing.T) {
 		data  string
 		again bool
 	}{
-		{0, 0, "x", false}, {0, 0, "x", true}, {1, 0, "x", true}, {2, 0, "x", false}, {3, 0, "x", false}, {0, 0, "y", false}, {0, 0, "", false}, {0, 0, "", true},
+		{0, 0, "x", false}, {0, 0, "x", true}, {1, 0, "x", true}, {2, 0, "x", false}, {3, 0, "x", false}, {0, 0, "y",
+			false}, {0, 0, "", false}, {0, 0, "", true},
 		{5, 0, "x", false}, {6, 0, "x", true}, // of another sink
 		{4, 0, "ax", false}, {4, 0, "bx", true}, {4, 0, "by", false}, // compared without their first byte
 		{0, 1, "x", false}, {0, 1, "x", true}, {0, 0, "x", false}, // times went back: nothing of them is known any more

@@ -11,54 +11,56 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Description is what a recording has. docs/json.md describes its JSON, that of bagconv info, in which nanoseconds are
-// text.
+// A Description is what a recording has. docs/json.md describes its JSON, that of bagconv info, in which nanoseconds
+// are text.
 type Description struct {
-	SchemaVersion int                 `json:"schema_version"`
-	Path          string              `json:"path"`
-	Error         string              `json:"error,omitempty"` // why it cannot be read, set by the caller; everything below is empty then
-	Format        string              `json:"format"`
-	Version       string              `json:"version"`
-	Size          int64               `json:"size"`
-	Messages      int64               `json:"messages"`
-	StartNS       *int64              `json:"start_ns,string"` // nil without messages, as the next four
-	EndNS         *int64              `json:"end_ns,string"`
-	DurationNS    *string             `json:"duration_ns"` // text, as 292 years are no int64 any more
-	Start         *string             `json:"start"`       // RFC 3339, UTC
-	End           *string             `json:"end"`
-	Compression   map[string]int64    `json:"compression"` // blocks by codec
-	Scanned       bool                `json:"scanned"`     // all messages were read; else counts are those of the index
-	Estimated     bool                `json:"estimated"`   // counts are about right
-	Topics        []TopicDescription  `json:"topics"`
-	Timeline      *Timeline           `json:"timeline"` // nil without a scan, or messages
-	Attachments   []AttachmentSummary `json:"attachments"`
-	Records       []RecordSummary     `json:"metadata_records"`
-	Files         []string            `json:"files"`
-	Metadata      map[string]string   `json:"metadata"`
-	Facts         map[string]string   `json:"facts"` // further facts of this format, such as the state of its index
-	Lost          storage.Lost        `json:"lost"`
-	Warnings      []storage.Warning   `json:"warnings"`
-	InOrder       []storage.Fact      `json:"-"` // Facts
+	SchemaVersion int    `json:"schema_version"`
+	Path          string `json:"path"`
+	// why it cannot be read, set by the caller; everything below is empty then
+	Error       string              `json:"error,omitempty"`
+	Format      string              `json:"format"`
+	Version     string              `json:"version"`
+	Size        int64               `json:"size"`
+	Messages    int64               `json:"messages"`
+	StartNS     *int64              `json:"start_ns,string"` // nil without messages, as the next four
+	EndNS       *int64              `json:"end_ns,string"`
+	DurationNS  *string             `json:"duration_ns"` // text, as 292 years are no int64 any more
+	Start       *string             `json:"start"`       // RFC 3339, UTC
+	End         *string             `json:"end"`
+	Compression map[string]int64    `json:"compression"` // blocks by codec
+	Scanned     bool                `json:"scanned"`     // all messages were read; else counts are those of the index
+	Estimated   bool                `json:"estimated"`   // counts are about right
+	Topics      []TopicDescription  `json:"topics"`
+	Timeline    *Timeline           `json:"timeline"` // nil without a scan, or messages
+	Attachments []AttachmentSummary `json:"attachments"`
+	Records     []RecordSummary     `json:"metadata_records"`
+	Files       []string            `json:"files"`
+	Metadata    map[string]string   `json:"metadata"`
+	Facts       map[string]string   `json:"facts"` // further facts of this format, such as the state of its index
+	Lost        storage.Lost        `json:"lost"`
+	Warnings    []storage.Warning   `json:"warnings"`
+	InOrder     []storage.Fact      `json:"-"` // Facts
 }
 
 // A TopicDescription is about the topics of a recording that have name, type and encoding in common: its publishers.
 type TopicDescription struct {
-	Name        string            `json:"name"`
-	Type        string            `json:"type"`
-	Encoding    string            `json:"encoding"`
-	Count       int64             `json:"count"`
-	Bytes       *int64            `json:"bytes"`   // nil without a scan, as the next three
-	HzMean      *float64          `json:"hz_mean"` // to 0.001
-	FirstNS     *int64            `json:"first_ns,string"`
-	LastNS      *int64            `json:"last_ns,string"`
-	Connections int               `json:"connections"`
-	Publishers  []string          `json:"publishers"` // names of the nodes, where the recording has them
-	Latched     bool              `json:"latched"`    // late subscribers got the last message: latched by ROS 1, or transient local
-	QoS         []storage.QoSText `json:"qos"`
-	MD5Sum      string            `json:"md5sum"`
-	TypeHash    string            `json:"type_hash"`
-	Definition  string            `json:"definition"` // encoding of the definition; "" when there is none
-	Stored      int64             `json:"-"`          // as of TopicTotals
+	Name        string   `json:"name"`
+	Type        string   `json:"type"`
+	Encoding    string   `json:"encoding"`
+	Count       int64    `json:"count"`
+	Bytes       *int64   `json:"bytes"`   // nil without a scan, as the next three
+	HzMean      *float64 `json:"hz_mean"` // to 0.001
+	FirstNS     *int64   `json:"first_ns,string"`
+	LastNS      *int64   `json:"last_ns,string"`
+	Connections int      `json:"connections"`
+	Publishers  []string `json:"publishers"` // names of the nodes, where the recording has them
+	// late subscribers got the last message: latched by ROS 1, or transient local
+	Latched    bool              `json:"latched"`
+	QoS        []storage.QoSText `json:"qos"`
+	MD5Sum     string            `json:"md5sum"`
+	TypeHash   string            `json:"type_hash"`
+	Definition string            `json:"definition"` // encoding of the definition; "" when there is none
+	Stored     int64             `json:"-"`          // as of TopicTotals
 }
 
 // An AttachmentSummary describes an attachment.
@@ -85,8 +87,9 @@ func Describe(info *storage.Info, scan *Totals) *Description {
 		Path: info.Path, Format: info.Format, Version: info.Version, Size: info.Size,
 		Messages: info.Messages, Scanned: scan != nil, Estimated: info.Estimated && scan == nil,
 		Compression: info.Compression, Files: append([]string{}, info.Files...), Metadata: info.Metadata,
-		Topics: []TopicDescription{}, Attachments: []AttachmentSummary{}, Records: []RecordSummary{}, Warnings: append([]storage.Warning{}, info.Warnings...),
-		Facts: map[string]string{}, Lost: info.Lost, InOrder: info.Facts,
+		Topics: []TopicDescription{}, Attachments: []AttachmentSummary{}, Records: []RecordSummary{},
+		Warnings: append([]storage.Warning{}, info.Warnings...),
+		Facts:    map[string]string{}, Lost: info.Lost, InOrder: info.Facts,
 	}
 	for _, f := range info.Facts {
 		d.Facts[f.Key] = f.Value
@@ -146,14 +149,17 @@ func grouped(info *storage.Info) (groups [][]storage.TopicID) {
 func describeTopic(ids []storage.TopicID, info *storage.Info, scan *Totals) TopicDescription {
 	first := &info.Topics[ids[0]]
 	t := TopicDescription{
-		Name: first.Name, Type: first.Type, Encoding: first.Encoding, Connections: len(ids), Publishers: []string{}, QoS: []storage.QoSText{},
-		MD5Sum: first.Metadata[storage.MetaMD5Sum], TypeHash: first.Metadata[storage.MetaTypeHash], Definition: first.Schema.Encoding,
+		Name: first.Name, Type: first.Type, Encoding: first.Encoding, Connections: len(ids), Publishers: []string{},
+		QoS:    []storage.QoSText{},
+		MD5Sum: first.Metadata[storage.MetaMD5Sum], TypeHash: first.Metadata[storage.MetaTypeHash],
+		Definition: first.Schema.Encoding,
 	}
 	for _, id := range ids {
 		member := &info.Topics[id]
 		t.Count += member.Messages
 		t.Latched = t.Latched || member.Metadata[storage.MetaLatching] == "1"
-		for _, name := range strings.Split(member.Metadata[storage.MetaCallerID]+","+member.Metadata[storage.MetaCallerIDs], ",") {
+		for _, name := range strings.Split(member.Metadata[storage.MetaCallerID]+","+member.Metadata[storage.MetaCallerIDs],
+			",") {
 			if name != "" && !slices.Contains(t.Publishers, name) {
 				t.Publishers = append(t.Publishers, name)
 			}
@@ -201,7 +207,8 @@ func (d *Description) Extras(r storage.Reader) error {
 	}
 	for i := range x.Attachments {
 		a := &x.Attachments[i]
-		s := AttachmentSummary{Name: a.Name, MediaType: a.MediaType, Size: a.Size, LogTimeNS: a.LogTime, LogTime: *timeText(a.LogTime)}
+		s := AttachmentSummary{Name: a.Name, MediaType: a.MediaType, Size: a.Size, LogTimeNS: a.LogTime,
+			LogTime: *timeText(a.LogTime)}
 		if a.CreateTime != 0 {
 			s.CreateTimeNS, s.CreateTime = &a.CreateTime, timeText(a.CreateTime)
 		}

@@ -25,7 +25,8 @@ func TestDescribeDuration(t *testing.T) {
 		}
 	}
 	text, err := json.Marshal(Describe(&storage.Info{}, nil))
-	if err != nil || !strings.Contains(string(text), `"start_ns":null,"end_ns":null,"duration_ns":null,"start":null,"end":null,"compression":{},`) {
+	if err != nil || !strings.Contains(string(text),
+		`"start_ns":null,"end_ns":null,"duration_ns":null,"start":null,"end":null,"compression":{},`) {
 		t.Errorf("%v, %s", err, text)
 	}
 }

@@ -15,7 +15,7 @@
 //	pipeline.go             from a source to the sinks of a conversion: workers, order, encoders
 //	retry.go                several recordings that are read together, and indexes that are wrong
 //
-// A conversion is a Pipeline with one or several Sinks. Packages convert, verify, check and the command line decide what
-// becomes of a topic, where an output is written and what is reported. Read may be called concurrently; a Source is for
-// one goroutine.
+// A conversion is a Pipeline with one or several Sinks. Packages convert, verify, check and the command line decide
+// what becomes of a topic, where an output is written and what is reported. Read may be called concurrently; a Source
+// is for one goroutine.
 package recording

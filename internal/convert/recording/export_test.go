@@ -74,7 +74,8 @@ func ExampleRead() {
 		return
 	}
 	var r rates
-	if _, err = recording.Read(context.Background(), recording.Ref{Path: path, Format: format}, recording.Query{}, &r); err == nil {
+	if _, err = recording.Read(context.Background(), recording.Ref{Path: path, Format: format}, recording.Query{},
+		&r); err == nil {
 		err = r.write(os.Stdout)
 	}
 	if err != nil {
@@ -95,7 +96,8 @@ func ExampleRead() {
 
 // TestExport: the table is that of messages that are read one after the other, in every format.
 func TestExport(t *testing.T) {
-	for _, name := range []string{"demo.bag", "demo.record", "recordings/rosbag2/v9-sqlite", "recordings/rosbag2/v9-mcap/run"} {
+	for _, name := range []string{"demo.bag", "demo.record", "recordings/rosbag2/v9-sqlite",
+		"recordings/rosbag2/v9-mcap/run"} {
 		path := filepath.Join("..", "..", "..", "testdata", name)
 		r, err := all.Open(t.Context(), path, storage.ReadOptions{})
 		if err != nil {
@@ -117,7 +119,8 @@ func TestExport(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got rates
-		if _, err := recording.Read(t.Context(), recording.Ref{Path: path, Format: format}, recording.Query{}, &got); err != nil {
+		if _, err := recording.Read(t.Context(), recording.Ref{Path: path, Format: format}, recording.Query{},
+			&got); err != nil {
 			t.Fatal(err)
 		}
 		var a, b bytes.Buffer

@@ -22,7 +22,8 @@ const repeatedBlock = -1
 // none of these topics by the index are skipped.
 // Without times it asks the recording's index; without blocks it reads from the start until
 // the topics have had as many messages as were counted. nil when there is nothing to repeat.
-func latchedState(ctx context.Context, src *Source, choice *selection.Choice, latch *selection.Latch, threads int) ([]storage.Message, error) {
+func latchedState(ctx context.Context, src *Source, choice *selection.Choice, latch *selection.Latch,
+	threads int) ([]storage.Message, error) {
 	if src.Info.Messages > 0 && choice.First <= src.Info.Start {
 		return nil, nil // there is nothing before
 	}

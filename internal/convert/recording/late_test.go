@@ -94,7 +94,8 @@ func TestLate(t *testing.T) {
 				n++
 				return nil
 			}
-			res, err := recording.Read(context.Background(), recording.Ref{Path: path, Format: format}, query, recording.Each{Topics: topics, Write: write})
+			res, err := recording.Read(context.Background(), recording.Ref{Path: path, Format: format}, query,
+				recording.Each{Topics: topics, Write: write})
 			if err != nil {
 				t.Fatal(err)
 			}

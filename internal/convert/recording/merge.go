@@ -37,9 +37,11 @@ type mergeCursor struct {
 	run *spillRun // of the spill file; then msgs has one message
 }
 
-func newMerger(dir string, budget int64, emit func(m *storage.Message, block int, b *batch, i int) error, finish func(b *batch, i int) (bool, error),
+func newMerger(dir string, budget int64, emit func(m *storage.Message, block int, b *batch, i int) error,
+	finish func(b *batch, i int) (bool, error),
 	copyBlock func(*batch) (bool, error), free func(*batch)) *merger {
-	return &merger{emit: emit, finish: finish, copy: copyBlock, free: free, budget: budget, spill: newSpill(dir), last: orderKey{math.MinInt64, -1}}
+	return &merger{emit: emit, finish: finish, copy: copyBlock, free: free, budget: budget, spill: newSpill(dir),
+		last: orderKey{math.MinInt64, -1}}
 }
 
 func (m *merger) close() { m.spill.close() }

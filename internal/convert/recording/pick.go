@@ -11,7 +11,8 @@ import (
 )
 
 // pick reads the messages that the index finds. See Query.Pick.
-func (s *Source) pick(ctx context.Context, pick storage.Query, choice *selection.Choice, topics []Topic, v Visitor) (*Result, error) {
+func (s *Source) pick(ctx context.Context, pick storage.Query, choice *selection.Choice, topics []Topic,
+	v Visitor) (*Result, error) {
 	query := storage.ReaderCapabilities(s.Reader).Query
 	if query == nil {
 		return nil, fmt.Errorf("messages of a %s cannot be found by their number: %w", s.Info.Format, storage.ErrUnsupported)

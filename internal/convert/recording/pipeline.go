@@ -27,16 +27,19 @@ type Pipeline struct {
 	Source   *Source
 	Sinks    []*Sink
 	Order    Order
-	Stamps   []*mapping.Stamp        // whose times order the messages, by topic of the source; nil: log times
-	Limit    int64                   // so many messages are wanted, or a few more; 0: all
-	Strict   bool                    // a message that cannot be re-encoded ends the run
-	Threads  int                     // workers; 0 is one per core, fewer if there is little memory
-	TempDir  string                  // for the spill file
-	Progress func(Progress)          // nil: nobody wants to know
-	Dedupe   bool                    // of messages that are equal in topic, time and bytes only the first is written; only with OrderTime
-	Prior    *Prior                  // what the sink, a single one, has already; only with OrderTime
-	Same     map[int]mapping.Program // by Route.Kind: what messages are compared as, for Dedupe and Prior; none: as they are
-	Sample   int64                   // about so many bytes of the source are read, from all over it, in place of all; 0: all. Only with OrderFile; a source without blocks is read whole
+	Stamps   []*mapping.Stamp // whose times order the messages, by topic of the source; nil: log times
+	Limit    int64            // so many messages are wanted, or a few more; 0: all
+	Strict   bool             // a message that cannot be re-encoded ends the run
+	Threads  int              // workers; 0 is one per core, fewer if there is little memory
+	TempDir  string           // for the spill file
+	Progress func(Progress)   // nil: nobody wants to know
+	// of messages that are equal in topic, time and bytes only the first is written; only with OrderTime
+	Dedupe bool
+	Prior  *Prior                  // what the sink, a single one, has already; only with OrderTime
+	Same   map[int]mapping.Program // by Route.Kind: what messages are compared as, for Dedupe and Prior; none: as they are
+	// about so many bytes of the source are read, from all over it, in place of all; 0: all. Only with OrderFile; a source
+	// without blocks is read whole
+	Sample int64
 
 	// Continues is set for a round of a source that goes on, see storage.Resumer. At its end all
 	// messages are in the files of the sinks, as far as these can do that while more follow.
@@ -117,7 +120,8 @@ func (p *Pipeline) join() {
 // takesAll reports whether the first sink takes all messages of the source as they are.
 func (p *Pipeline) takesAll() bool {
 	f, c := p.Sinks[0].Format, p.Sinks[0].Choice
-	return c.First == math.MinInt64 && c.Last == math.MaxInt64 && f.Holds.MinTime == 0 && f.Holds.MaxTime == 0 && f.Holds.MaxMessage == 0 &&
+	return c.First == math.MinInt64 && c.Last == math.MaxInt64 && f.Holds.MinTime == 0 && f.Holds.MaxTime == 0 &&
+		f.Holds.MaxMessage == 0 &&
 		!slices.ContainsFunc(p.routes, func(rt Route) bool {
 			return rt.Skip || rt.Drop || rt.Program != nil || rt.ReadStamp != nil
 		})

@@ -82,7 +82,8 @@ func (s *Source) Read(ctx context.Context, q Query, v Visitor) (*Result, error) 
 	if to.Format == nil {
 		to.Format = &storage.Format{}
 	}
-	p := &Pipeline{Source: s, Sinks: []*Sink{to}, Visitor: v, Order: q.Order, Limit: q.Expected, Threads: q.Threads, TempDir: os.TempDir(), Progress: q.Progress}
+	p := &Pipeline{Source: s, Sinks: []*Sink{to}, Visitor: v, Order: q.Order, Limit: q.Expected, Threads: q.Threads,
+		TempDir: os.TempDir(), Progress: q.Progress}
 	if p.Stamps, err = s.stampsOf(ctx, named, q.Edit.Restamp); err != nil {
 		return nil, err
 	}
@@ -112,7 +113,8 @@ func (s *Source) Read(ctx context.Context, q Query, v Visitor) (*Result, error) 
 }
 
 // stampsOf returns what reads the stamps of each topic, if log times become those; else nil.
-func (s *Source) stampsOf(ctx context.Context, named *storage.Info, restamp selection.Restamp) ([]*mapping.Stamp, error) {
+func (s *Source) stampsOf(ctx context.Context, named *storage.Info, restamp selection.Restamp) ([]*mapping.Stamp,
+	error) {
 	if restamp != selection.RestampHeader {
 		return nil, nil
 	}

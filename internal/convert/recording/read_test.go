@@ -45,7 +45,8 @@ func TestReadOptions(t *testing.T) {
 				}
 				return nil
 			}
-			res, err = recording.Read(t.Context(), recording.Ref{Path: path, Format: format}, query, recording.Each{Topics: topics, Write: write})
+			res, err = recording.Read(t.Context(), recording.Ref{Path: path, Format: format}, query,
+				recording.Each{Topics: topics, Write: write})
 			return got, res, err
 		}
 		for _, c := range []struct {
@@ -74,10 +75,12 @@ func TestReadOptions(t *testing.T) {
 
 // TestReadError: an error of write is returned as it is.
 func TestReadError(t *testing.T) {
-	bag := &fake.Bag{Topics: []storage.Topic{{Name: "/a", Encoding: "x"}}, Blocks: [][]storage.Message{{{LogTime: 1, Data: []byte("a")}}}}
+	bag := &fake.Bag{Topics: []storage.Topic{{Name: "/a", Encoding: "x"}},
+		Blocks: [][]storage.Message{{{LogTime: 1, Data: []byte("a")}}}}
 	path, format := bag.Source(t)
 	broken := fmt.Errorf("broken pipe")
-	_, err := recording.Read(t.Context(), recording.Ref{Path: path, Format: format}, recording.Query{}, recording.Each{Write: func(*storage.Message) error { return broken }})
+	_, err := recording.Read(t.Context(), recording.Ref{Path: path, Format: format}, recording.Query{},
+		recording.Each{Write: func(*storage.Message) error { return broken }})
 	if !errors.Is(err, broken) {
 		t.Error(err)
 	}

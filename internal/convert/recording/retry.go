@@ -81,8 +81,8 @@ func Use(ctx context.Context, refs []Ref, read func(sources []*Source) error) (e
 	}
 }
 
-// Again reports whether err is about the times and topics of the source's index, for the first time: then the source may
-// be read once more, with those of its messages, and what was delivered is void. Use asks by itself.
+// Again reports whether err is about the times and topics of the source's index, for the first time: then the source
+// may be read once more, with those of its messages, and what was delivered is void. Use asks by itself.
 func (s *Source) Again(err error) bool {
 	var e *indexError
 	if !errors.As(err, &e) || errors.Is(err, storage.ErrIndex) || s.indexWrong {

@@ -33,7 +33,8 @@ func TestRetryRead(t *testing.T) {
 			got = nil
 			return make([]recording.Topic, len(info.Topics)), nil
 		}
-		_, err := recording.Read(t.Context(), recording.Ref{Path: path, Format: format}, recording.Query{}, recording.Each{Topics: topics, Write: keepIn(&got)})
+		_, err := recording.Read(t.Context(), recording.Ref{Path: path, Format: format}, recording.Query{},
+			recording.Each{Topics: topics, Write: keepIn(&got)})
 		if err != nil || plans != c.plans {
 			t.Fatalf("%d attempts, %v", plans, err)
 		}
@@ -58,7 +59,8 @@ func TestRetry(t *testing.T) {
 			for i, src := range sources {
 				attempts[i]++
 				got[i] = nil
-				if _, err := src.Read(t.Context(), recording.Query{Threads: 1}, recording.Each{Write: keepIn(&got[i])}); err != nil {
+				if _, err := src.Read(t.Context(), recording.Query{Threads: 1},
+					recording.Each{Write: keepIn(&got[i])}); err != nil {
 					return err
 				}
 			}
@@ -76,7 +78,8 @@ func TestRetry(t *testing.T) {
 	}
 	other := errors.New("other")
 	calls := 0
-	if err := recording.Use(t.Context(), refs, func([]*recording.Source) error { calls++; return other }); err != other || calls != 1 {
+	if err := recording.Use(t.Context(), refs, func([]*recording.Source) error { calls++; return other }); err != other ||
+		calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
 }

@@ -102,7 +102,8 @@ func (c *Count) Add(o Count) {
 // startCopy has a sink copy blocks as they are stored, if that can be. Those of several
 // sinks are copied if all take the same topics.
 func (s *Sink) startCopy(src *Source, first *Sink) {
-	if s.Copier != nil && (s.Edit.Offset != 0 || !slices.Equal(s.Choice.Topics, first.Choice.Topics) || !s.Copier.CopyFrom(src.Reader, copied(s.Routes))) {
+	if s.Copier != nil && (s.Edit.Offset != 0 || !slices.Equal(s.Choice.Topics, first.Choice.Topics) ||
+		!s.Copier.CopyFrom(src.Reader, copied(s.Routes))) {
 		s.Copier = nil
 	}
 }
@@ -113,7 +114,8 @@ func copied(routes []Route) []storage.TopicID {
 	topics := make([]storage.TopicID, len(routes))
 	for i := range routes {
 		topics[i] = storage.NoTopic
-		if rt := &routes[i]; !rt.Drop && !rt.Skip && rt.Program == nil && rt.thin == nil && rt.ReadStamp == nil && rt.WriteStamp == nil {
+		if rt := &routes[i]; !rt.Drop && !rt.Skip && rt.Program == nil && rt.thin == nil && rt.ReadStamp == nil &&
+			rt.WriteStamp == nil {
 			topics[i] = rt.Sink
 		}
 	}

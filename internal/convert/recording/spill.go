@@ -44,7 +44,8 @@ func (s *spillFile) open() error {
 	}
 	f, err := iox.TempFile(nil, s.dir)
 	if err != nil {
-		return fmt.Errorf("messages are too far out of order for memory, and the temporary file for sorting cannot be created: %w", err)
+		return fmt.Errorf("messages are too far out of order for memory, and the temporary file for sorting cannot be "+
+			"created: %w", err)
 	}
 	s.file = f
 	return nil
@@ -61,7 +62,8 @@ func (s *spillFile) close() {
 
 // write merges what is left of the cursors into a new run and returns to each cursor
 // back as soon as it is empty. The run is nil when nothing is left.
-func (s *spillFile) write(from []*mergeCursor, finish func(b *batch, i int) (bool, error), release func(*mergeCursor)) (*mergeCursor, error) {
+func (s *spillFile) write(from []*mergeCursor, finish func(b *batch, i int) (bool, error), release func(*mergeCursor)) (
+	*mergeCursor, error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,8 @@ var widths, steps = func() (widths, steps []int64) {
 	for _, d := range []time.Duration{1, 5, 10, 30, 60, 5 * 60, 10 * 60, 30 * 60, 3600, 2 * 3600, 6 * 3600, 12 * 3600} {
 		widths = append(widths, int64(d*time.Second))
 	}
-	for _, d := range []time.Duration{1, 2, 5, 10, 20, 30, 60, 2 * 60, 5 * 60, 10 * 60, 20 * 60, 30 * 60, 3600, 2 * 3600, 6 * 3600, 12 * 3600} {
+	for _, d := range []time.Duration{1, 2, 5, 10, 20, 30, 60, 2 * 60, 5 * 60, 10 * 60, 20 * 60, 30 * 60, 3600, 2 * 3600,
+		6 * 3600, 12 * 3600} {
 		steps = append(steps, int64(d*time.Second))
 	}
 	decades(int64(day), 5000*int64(day))

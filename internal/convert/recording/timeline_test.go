@@ -43,7 +43,8 @@ func TestTimeline(t *testing.T) {
 			least, most = min(least, messages[i].time), max(most, messages[i].time)
 		}
 		line := of(1, messages)
-		if span := uint64(most) - uint64(least); line.Bins < 1 || line.Bins > MaxBins || span >= MaxBins && line.Bins < MaxBins/3 || !slices.Contains(steps, line.Step) {
+		if span := uint64(most) - uint64(least); line.Bins < 1 || line.Bins > MaxBins || span >= MaxBins &&
+			line.Bins < MaxBins/3 || !slices.Contains(steps, line.Step) {
 			t.Fatalf("%d bins of %d ns for %d ns", line.Bins, line.Step, span)
 		}
 		want := make([][]int64, topics)

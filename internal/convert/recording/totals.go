@@ -22,9 +22,10 @@ type Totals struct {
 
 // TopicTotals describe those of a topic.
 type TopicTotals struct {
-	Messages    int64
-	Bytes       int64
-	Stored      int64 // bytes that its blocks take in the files, shared out by the bytes of their messages; 0 without blocks
+	Messages int64
+	Bytes    int64
+	// bytes that its blocks take in the files, shared out by the bytes of their messages; 0 without blocks
+	Stored      int64
 	First, Last int64 // least and greatest LogTime; both 0 without messages
 }
 

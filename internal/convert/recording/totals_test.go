@@ -27,12 +27,14 @@ func TestTotals(t *testing.T) {
 				r = struct{ storage.Reader }{r}
 			}
 			var last recording.Progress
-			res, err := sourceOf(r).Totals(context.Background(), recording.Query{Threads: threads, Progress: func(p recording.Progress) { last = p }})
+			res, err := sourceOf(r).Totals(context.Background(), recording.Query{Threads: threads,
+				Progress: func(p recording.Progress) { last = p }})
 			if err != nil {
 				t.Fatal(err)
 			}
 			all := f.Want(recording.OrderTime)
-			if res.Start != all[0].LogTime || res.End != all[len(all)-1].LogTime || res.Messages != int64(len(all)) || last.Messages != res.Messages {
+			if res.Start != all[0].LogTime || res.End != all[len(all)-1].LogTime || res.Messages != int64(len(all)) ||
+				last.Messages != res.Messages {
 				t.Fatalf("%+v, last progress %+v", res, last)
 			}
 			for i, st := range res.Topics {
@@ -47,7 +49,8 @@ func TestTotals(t *testing.T) {
 // TestTotalsIndex: the index of a recording has the messages and the timeline that reading all of it finds.
 func TestTotalsIndex(t *testing.T) {
 	byIndex := recording.Query{Pick: &storage.Query{NoData: true}}
-	for _, name := range []string{"demo.bag", "demo.record", "recordings/rosbag2/v9-sqlite", "recordings/rosbag2/v9-mcap/run"} {
+	for _, name := range []string{"demo.bag", "demo.record", "recordings/rosbag2/v9-sqlite",
+		"recordings/rosbag2/v9-mcap/run"} {
 		open := func() *recording.Source {
 			r, err := all.Registry().Open(t.Context(), filepath.Join("..", "..", "..", "testdata", name), storage.ReadOptions{})
 			if err != nil {
@@ -64,7 +67,8 @@ func TestTotalsIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if got.Messages != want.Messages || got.Messages == 0 || got.Start != want.Start || got.End != want.End || !reflect.DeepEqual(got.Timeline, want.Timeline) {
+		if got.Messages != want.Messages || got.Messages == 0 || got.Start != want.Start || got.End != want.End ||
+			!reflect.DeepEqual(got.Timeline, want.Timeline) {
 			t.Errorf("%s: %d messages, %+v; want %d, %+v", name, got.Messages, got.Timeline, want.Messages, want.Timeline)
 		}
 	}

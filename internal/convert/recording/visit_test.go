@@ -106,7 +106,8 @@ func TestVisitFile(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := sourceOf(&fake.Reader{Bag: f}).Read(ctx, recording.Query{Order: recording.OrderFile, Threads: 2}, &seen{}); !errors.Is(err, context.Canceled) {
+	if _, err := sourceOf(&fake.Reader{Bag: f}).Read(ctx, recording.Query{Order: recording.OrderFile, Threads: 2},
+		&seen{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -142,7 +143,8 @@ func TestVisitTime(t *testing.T) {
 				t.Fatalf("seed %d, memory %d: %v; %d of %d messages", seed, memory, err, len(s.got), len(want))
 			}
 			s.fail = func(storage.Block) error { return recording.ErrEnough }
-			if _, err = recording.Read(t.Context(), ref, q, s); err != nil || len(s.got) == 0 || !slices.Equal(s.got, want[:len(s.got)]) {
+			if _, err = recording.Read(t.Context(), ref, q, s); err != nil || len(s.got) == 0 ||
+				!slices.Equal(s.got, want[:len(s.got)]) {
 				t.Fatalf("seed %d: enough: %v; %d messages", seed, err, len(s.got))
 			}
 		}

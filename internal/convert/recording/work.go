@@ -100,7 +100,8 @@ func (p *Pipeline) reencode(b *batch, tally []Count, repeated *Sink) error {
 		}
 	}
 	b.in.Messages, b.whole = r.kept, nil
-	if b.in.Stored != nil && !p.Dedupe && p.Prior == nil && len(r.kept) == all && !r.several && all > 0 && !p.copies && (r.sorted || p.Order == OrderFile) {
+	if b.in.Stored != nil && !p.Dedupe && p.Prior == nil && len(r.kept) == all && !r.several && all > 0 && !p.copies &&
+		(r.sorted || p.Order == OrderFile) {
 		if r.to.Copier != nil {
 			b.whole = r.to
 		}
@@ -162,7 +163,8 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 	}
 	f, offset := rt.to.Format, rt.to.Edit.Offset
 	at := m.LogTime + offset
-	if (f.Holds.MinTime != 0 || f.Holds.MaxTime != 0) && (at < f.Holds.MinTime || at > f.Holds.MaxTime) || (at < m.LogTime) != (offset < 0) {
+	if (f.Holds.MinTime != 0 || f.Holds.MaxTime != 0) && (at < f.Holds.MinTime || at > f.Holds.MaxTime) ||
+		(at < m.LogTime) != (offset < 0) {
 		n.OutOfRange++
 		return nil
 	}

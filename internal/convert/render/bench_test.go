@@ -15,9 +15,11 @@ import (
 )
 
 const benchHeader = "================\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"
-const benchParts = "================\nMSG: t/V\nfloat64 x\nfloat64 y\nfloat64 z\n================\nMSG: t/Q\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n" +
+const benchParts = "================\nMSG: t/V\nfloat64 x\nfloat64 y\nfloat64 z\n================\nMSG: t/Q\nfloat64 " +
+	"x\nfloat64 y\nfloat64 z\nfloat64 w\n" +
 	"================\nMSG: t/T\nHeader header\nstring child_frame_id\nV translation\nQ rotation\n"
-const benchImu = "Header header\nQ orientation\nfloat64[9] orientation_covariance\nV angular_velocity\nfloat64[9] angular_velocity_covariance\nV linear_acceleration\nfloat64[9] linear_acceleration_covariance\n"
+const benchImu = "Header header\nQ orientation\nfloat64[9] orientation_covariance\nV angular_velocity\nfloat64[9] " +
+	"angular_velocity_covariance\nV linear_acceleration\nfloat64[9] linear_acceleration_covariance\n"
 
 // The types that recordings are full of, in short.
 var benchTypes = []struct {
@@ -86,14 +88,18 @@ func BenchmarkAppend(b *testing.B) {
 
 // BenchmarkProto writes Apollo's tf messages.
 func BenchmarkProto(b *testing.B) {
-	t := &transformmsgs.TransformStampeds{Header: &basicmsgs.Header{TimestampSec: proto.Float64(1.7e9 + 0.125), ModuleName: proto.String("tf"), SequenceNum: proto.Uint32(7)}}
+	t := &transformmsgs.TransformStampeds{Header: &basicmsgs.Header{TimestampSec: proto.Float64(1.7e9 + 0.125),
+		ModuleName: proto.String("tf"), SequenceNum: proto.Uint32(7)}}
 	g := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
 		t.Transforms = append(t.Transforms, &transformmsgs.TransformStamped{
-			Header: &basicmsgs.Header{TimestampSec: proto.Float64(1.7e9 + 0.125), FrameId: proto.String("base_link")}, ChildFrameId: proto.String("wheel_l"),
+			Header:       &basicmsgs.Header{TimestampSec: proto.Float64(1.7e9 + 0.125), FrameId: proto.String("base_link")},
+			ChildFrameId: proto.String("wheel_l"),
 			Transform: &transformmsgs.Transform{
-				Translation: &basicmsgs.Point3D{X: proto.Float64(g.NormFloat64()), Y: proto.Float64(g.NormFloat64()), Z: proto.Float64(0)},
-				Rotation:    &basicmsgs.Quaternion{Qx: proto.Float64(0), Qy: proto.Float64(0), Qz: proto.Float64(g.NormFloat64()), Qw: proto.Float64(g.NormFloat64())}}})
+				Translation: &basicmsgs.Point3D{X: proto.Float64(g.NormFloat64()), Y: proto.Float64(g.NormFloat64()),
+					Z: proto.Float64(0)},
+				Rotation: &basicmsgs.Quaternion{Qx: proto.Float64(0), Qy: proto.Float64(0), Qz: proto.Float64(g.NormFloat64()),
+					Qw: proto.Float64(g.NormFloat64())}}})
 	}
 	msg, err := proto.Marshal(t)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 // hostileDescriptor is a message with itself in it, a list of itself, a packed
 // list, a group, a map and a oneof.
 func hostileDescriptor(t testing.TB) protoreflect.MessageDescriptor {
-	field := func(name string, num int32, label descriptorpb.FieldDescriptorProto_Label, typ descriptorpb.FieldDescriptorProto_Type, of string) *descriptorpb.FieldDescriptorProto {
+	field := func(name string, num int32, label descriptorpb.FieldDescriptorProto_Label,
+		typ descriptorpb.FieldDescriptorProto_Type, of string) *descriptorpb.FieldDescriptorProto {
 		f := &descriptorpb.FieldDescriptorProto{Name: &name, Number: &num, Label: label.Enum(), Type: typ.Enum()}
 		if of != "" {
 			f.TypeName = &of
@@ -34,15 +35,18 @@ func hostileDescriptor(t testing.TB) protoreflect.MessageDescriptor {
 	packed.Options = &descriptorpb.FieldOptions{Packed: proto.Bool(true)}
 	a, b := field("a", 8, one, descriptorpb.FieldDescriptorProto_TYPE_FLOAT, ""), field("b", 9, one, msg, ".h.M")
 	a.OneofIndex, b.OneofIndex = proto.Int32(0), proto.Int32(0)
-	fd, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{Name: proto.String("h.proto"), Package: proto.String("h"), Syntax: proto.String("proto2"),
-		MessageType: []*descriptorpb.DescriptorProto{{Name: proto.String("M"), OneofDecl: []*descriptorpb.OneofDescriptorProto{{Name: proto.String("o")}},
+	fd, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{Name: proto.String("h.proto"),
+		Package: proto.String("h"), Syntax: proto.String("proto2"),
+		MessageType: []*descriptorpb.DescriptorProto{{Name: proto.String("M"),
+			OneofDecl: []*descriptorpb.OneofDescriptorProto{{Name: proto.String("o")}},
 			NestedType: []*descriptorpb.DescriptorProto{
 				{Name: proto.String("G"), Field: []*descriptorpb.FieldDescriptorProto{field("n", 1, one, num, "")}},
 				{Name: proto.String("TableEntry"), Options: &descriptorpb.MessageOptions{MapEntry: proto.Bool(true)},
 					Field: []*descriptorpb.FieldDescriptorProto{field("key", 1, one, num, ""), field("value", 2, one, msg, ".h.M")}}},
 			Field: []*descriptorpb.FieldDescriptorProto{
 				field("n", 1, one, num, ""), field("self", 2, one, msg, ".h.M"), packed,
-				field("text", 4, one, descriptorpb.FieldDescriptorProto_TYPE_BYTES, ""), field("g", 5, one, descriptorpb.FieldDescriptorProto_TYPE_GROUP, ".h.M.G"),
+				field("text", 4, one, descriptorpb.FieldDescriptorProto_TYPE_BYTES, ""),
+				field("g", 5, one, descriptorpb.FieldDescriptorProto_TYPE_GROUP, ".h.M.G"),
 				field("list", 6, many, msg, ".h.M"), field("table", 7, many, msg, ".h.M.TableEntry"), a, b}}}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -104,13 +108,17 @@ func TestProtoValues(t *testing.T) {
 		want string
 	}{
 		{Options{}, "", `{"n":0,"self":null,"packed":[],"text":{"$bytes":0},"g":null,"list":[],"table":[],"a":null,"b":null}`},
-		{Options{Paths: []string{"self.n", "self", "list[0].n", "list.n", "packed[1]", "table.key", "a"}}, "\x1a\x02\x01\x02\x32\x00\x3a\x00",
+		{Options{Paths: []string{"self.n", "self", "list[0].n", "list.n", "packed[1]", "table.key", "a"}},
+			"\x1a\x02\x01\x02\x32\x00\x3a\x00",
 			`{"self.n":null,"self":null,"list[0].n":0,"list.n":[0],"packed[1]":"1","table.key":[0],"a":null}`},
-		{Options{Paths: []string{"table.value.n"}}, "\x3a\x00", `{"table.value.n":[0]}`}, // the value of a map is always there
+		// the value of a map is always there
+		{Options{Paths: []string{"table.value.n"}}, "\x3a\x00", `{"table.value.n":[0]}`},
 		{Options{Paths: []string{"b", "a", "n"}}, "\x45\x00\x00\x00\x3f\x08\x01\x4a\x00\x08\x02",
 			`{"b":{"n":0,"self":null,"packed":[],"text":{"$bytes":0},"g":null,"list":[],"table":[],"a":null,"b":null},"a":null,"n":2}`},
-		{Options{Style: CSV, Paths: []string{"g", "self", "list", "text", "list[0]"}}, "\x2b\x08\x07\x2c\x22\x01z", `7,,[],eg==,`},
-		{Options{Style: YAML, Paths: []string{"g", "self", "list[0]", "list"}}, "\x2b\x08\x07\x2c", "g:\n  n: 7\nself: null\n\"list[0]\": null\nlist: []"},
+		{Options{Style: CSV, Paths: []string{"g", "self", "list", "text", "list[0]"}}, "\x2b\x08\x07\x2c\x22\x01z",
+			`7,,[],eg==,`},
+		{Options{Style: YAML, Paths: []string{"g", "self", "list[0]", "list"}}, "\x2b\x08\x07\x2c",
+			"g:\n  n: 7\nself: null\n\"list[0]\": null\nlist: []"},
 	} {
 		p, err := compileProto(md, c.o)
 		if err != nil {

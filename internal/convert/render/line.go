@@ -55,7 +55,8 @@ func FramedLine(topic, typ, encoding string) *Line {
 	return &Line{head: frames.AppendNames(nil, encoding, typ, topic), framed: true}
 }
 
-// Typed returns the lines with the type of the topic behind its name, in JSON and YAML: for topics that share their name.
+// Typed returns the lines with the type of the topic behind its name, in JSON and YAML: for topics that share their
+// name.
 func (l *Line) Typed(typ string, style Style) *Line {
 	w := out{style: style, yaml: style == YAML}
 	w.text([]byte(typ))

@@ -39,7 +39,8 @@ func naive(v any, o Options) string {
 			return s + `"` // a 64-bit integer
 		}
 		b, _ := json.Marshal(v)
-		s := strings.NewReplacer("\\u003c", "<", "\\u003e", ">", "\\u0026", "&", "\\b", "\\u0008", "\\f", "\\u000c", "\x7f", "\\u007f").Replace(string(b))
+		s := strings.NewReplacer("\\u003c", "<", "\\u003e", ">", "\\u0026", "&", "\\b", "\\u0008", "\\f", "\\u000c", "\x7f",
+			"\\u007f").Replace(string(b))
 		return s
 	case float32:
 		return naiveFloat(float64(v), 32)
@@ -54,7 +55,9 @@ func naiveFloat(v float64, bits int) string {
 	case math.IsNaN(v):
 		return `"NaN"`
 	case math.IsInf(v, 0):
-		return strconv.Quote(strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), "+Inf", "Infinity", 1)[:1] + strings.Replace(strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), "+Inf", "Infinity", 1), "-Inf", "-Infinity", 1)[1:])
+		return strconv.Quote(strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), "+Inf", "Infinity", 1)[:1] +
+			strings.Replace(strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), "+Inf", "Infinity", 1), "-Inf", "-Infinity",
+				1)[1:])
 	}
 	abs := math.Abs(v)
 	s := strconv.FormatFloat(v, 'e', -1, bits)

@@ -20,7 +20,8 @@ import (
 func (g maker) randomDescriptor(t testing.TB) protoreflect.MessageDescriptor {
 	syntax := []string{"proto2", "proto2", "proto3"}[g.IntN(3)]
 	f := &descriptorpb.FileDescriptorProto{Name: proto.String("t.proto"), Package: proto.String("a"), Syntax: &syntax,
-		EnumType: []*descriptorpb.EnumDescriptorProto{{Name: proto.String("E"), Options: &descriptorpb.EnumOptions{AllowAlias: proto.Bool(true)},
+		EnumType: []*descriptorpb.EnumDescriptorProto{{Name: proto.String("E"),
+			Options: &descriptorpb.EnumOptions{AllowAlias: proto.Bool(true)},
 			Value: []*descriptorpb.EnumValueDescriptorProto{
 				{Name: proto.String("ZERO"), Number: proto.Int32(0)}, {Name: proto.String("NIL"), Number: proto.Int32(0)},
 				{Name: proto.String("LOW"), Number: proto.Int32(-5)}, {Name: proto.String("HIGH"), Number: proto.Int32(1000)}}}}}
@@ -28,8 +29,10 @@ func (g maker) randomDescriptor(t testing.TB) protoreflect.MessageDescriptor {
 	for i := range n {
 		m := &descriptorpb.DescriptorProto{Name: proto.String(fmt.Sprintf("M%d", i))}
 		for k, num := range g.Perm(g.IntN(9)) {
-			fd := &descriptorpb.FieldDescriptorProto{Name: proto.String(fmt.Sprintf("f%d", k)), Number: proto.Int32(int32(1 + num*num*num*2)),
-				Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), Type: descriptorpb.FieldDescriptorProto_Type(1 + g.IntN(18)).Enum()}
+			fd := &descriptorpb.FieldDescriptorProto{Name: proto.String(fmt.Sprintf("f%d", k)),
+				Number: proto.Int32(int32(1 + num*num*num*2)),
+				Label:  descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), Type: descriptorpb.FieldDescriptorProto_Type(1 +
+					g.IntN(18)).Enum()}
 			if g.IntN(3) == 0 {
 				fd.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
 			}
@@ -51,8 +54,9 @@ func (g maker) complete(m *descriptorpb.DescriptorProto, fd *descriptorpb.FieldD
 	sub := func(name string, entry bool, types ...descriptorpb.FieldDescriptorProto_Type) {
 		d := &descriptorpb.DescriptorProto{Name: &name}
 		for i, typ := range types {
-			x := &descriptorpb.FieldDescriptorProto{Name: proto.String([]string{"key", "value"}[i]), Number: proto.Int32(int32(i + 1)),
-				Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), Type: typ.Enum()}
+			x := &descriptorpb.FieldDescriptorProto{Name: proto.String([]string{"key", "value"}[i]),
+				Number: proto.Int32(int32(i + 1)),
+				Label:  descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), Type: typ.Enum()}
 			if typ == descriptorpb.FieldDescriptorProto_TYPE_MESSAGE {
 				x.TypeName = proto.String(".a.M0")
 			}
@@ -75,7 +79,8 @@ func (g maker) complete(m *descriptorpb.DescriptorProto, fd *descriptorpb.FieldD
 		fd.TypeName = proto.String(".a.E")
 	case descriptorpb.FieldDescriptorProto_TYPE_MESSAGE:
 		if fd.TypeName = proto.String(fmt.Sprintf(".a.M%d", g.IntN(n))); repeated && g.IntN(2) == 0 {
-			value := []descriptorpb.FieldDescriptorProto_Type{descriptorpb.FieldDescriptorProto_TYPE_STRING, descriptorpb.FieldDescriptorProto_TYPE_MESSAGE}[g.IntN(2)]
+			value := []descriptorpb.FieldDescriptorProto_Type{descriptorpb.FieldDescriptorProto_TYPE_STRING,
+				descriptorpb.FieldDescriptorProto_TYPE_MESSAGE}[g.IntN(2)]
 			sub(strings.ToUpper(fd.GetName())+"Entry", true, descriptorpb.FieldDescriptorProto_TYPE_INT32, value)
 			fd.Name = proto.String(strings.ToUpper(fd.GetName()))
 		}
@@ -92,7 +97,8 @@ func (g maker) complete(m *descriptorpb.DescriptorProto, fd *descriptorpb.FieldD
 		}
 		fd.OneofIndex = proto.Int32(0)
 	case syntax == "proto2" && g.IntN(2) == 0:
-		if v := map[descriptorpb.FieldDescriptorProto_Type]string{1: "nan", 2: "-inf", 3: "-9", 4: "9", 5: "-7", 8: "true", 9: "a,b", 12: `\001b`, 13: "4000000000", 14: "HIGH"}[fd.GetType()]; v != "" {
+		if v := map[descriptorpb.FieldDescriptorProto_Type]string{1: "nan", 2: "-inf", 3: "-9", 4: "9", 5: "-7", 8: "true",
+			9: "a,b", 12: `\001b`, 13: "4000000000", 14: "HIGH"}[fd.GetType()]; v != "" {
 			fd.DefaultValue = &v
 		}
 	}
@@ -175,7 +181,8 @@ func tree(m protoreflect.Message) any {
 			list := []any{}
 			for k := range int32(9) { // in order of the keys, as on the wire
 				if key := protoreflect.ValueOfInt32(k).MapKey(); m.Get(f).Map().Has(key) {
-					list = append(list, &object{[]string{"key", "value"}, []any{leaf(f.MapKey(), key.Value()), leaf(f.MapValue(), m.Get(f).Map().Get(key))}})
+					list = append(list, &object{[]string{"key", "value"}, []any{leaf(f.MapKey(), key.Value()),
+						leaf(f.MapValue(), m.Get(f).Map().Get(key))}})
 				}
 			}
 			v = list
@@ -301,7 +308,8 @@ func TestProtoDifferential(t *testing.T) {
 }
 
 // cellsOf is the message as cells of CSV, by reflection; all are empty without one.
-func cellsOf(md protoreflect.MessageDescriptor, m protoreflect.Message, o Options, open map[protoreflect.FullName]bool) (cells []string) {
+func cellsOf(md protoreflect.MessageDescriptor, m protoreflect.Message, o Options,
+	open map[protoreflect.FullName]bool) (cells []string) {
 	open[md.FullName()] = true
 	defer delete(open, md.FullName())
 	for i := range md.Fields().Len() {

@@ -30,7 +30,8 @@ var layouts = map[string]layout{
 	"xcdr2 le":     {header: []byte{0, 7, 0, 0}, align: 4, cdr: true, sizes: true, wideString: 2},
 	"xcdr2 be":     {header: []byte{0, 0x10, 0, 0}, align: 4, cdr: true, big: true, sizes: true, wideString: 2},
 	"delimited le": {header: []byte{0, 9, 0, 0}, align: 4, cdr: true, sizes: true, delimited: true, wideString: 2},
-	"delimited be": {header: []byte{0, 8, 0, 0}, align: 4, cdr: true, big: true, sizes: true, delimited: true, wideString: 2},
+	"delimited be": {header: []byte{0, 8, 0, 0}, align: 4, cdr: true, big: true, sizes: true, delimited: true,
+		wideString: 2},
 }
 
 // An object is a struct as a tree of values: fields in order.
@@ -45,14 +46,16 @@ type blob []byte
 // maker makes random types, values and messages.
 type maker struct{ *rand.Rand }
 
-var kinds = []schema.Kind{schema.Bool, schema.Int8, schema.Uint8, schema.Int16, schema.Uint16, schema.Int32, schema.Uint32, schema.Int64, schema.Uint64,
+var kinds = []schema.Kind{schema.Bool, schema.Int8, schema.Uint8, schema.Int16, schema.Uint16, schema.Int32,
+	schema.Uint32, schema.Int64, schema.Uint64,
 	schema.Float32, schema.Float64, schema.Byte, schema.Char, schema.String, schema.String, schema.Float64, schema.Float32}
 
 // message makes a type. ROS 1 has times, and no wide strings.
 func (g maker) message(depth int, ros1 bool) *schema.Message {
 	m := &schema.Message{Name: fmt.Sprintf("p/T%d", g.Uint32())}
 	for i := range g.IntN(6) {
-		f := schema.Field{Name: []string{"on", "x_", "field"}[g.IntN(3)] + strconv.Itoa(i), Type: schema.Type{Kind: kinds[g.IntN(len(kinds))]}}
+		f := schema.Field{Name: []string{"on", "x_", "field"}[g.IntN(3)] + strconv.Itoa(i),
+			Type: schema.Type{Kind: kinds[g.IntN(len(kinds))]}}
 		switch k := g.IntN(12); {
 		case k == 0 && ros1:
 			f.Type.Kind = []schema.Kind{schema.Time, schema.Duration}[g.IntN(2)]
@@ -228,7 +231,8 @@ func (w *writer) single(t schema.Type) any {
 func (w *writer) text() string {
 	var b strings.Builder
 	for range w.IntN(6) {
-		b.WriteString([]string{"a", "Z", "0", `"`, "\\", "\n", "\t", ",", " ", "\u00e9", "\u2028", "\U0001f600", "\x00x", "\x7f", "- ", ": ", "#", "\r"}[w.IntN(18)])
+		b.WriteString([]string{"a", "Z", "0", `"`, "\\", "\n", "\t", ",", " ", "\u00e9", "\u2028", "\U0001f600", "\x00x",
+			"\x7f", "- ", ": ", "#", "\r"}[w.IntN(18)])
 	}
 	return b.String()
 }
@@ -236,7 +240,8 @@ func (w *writer) text() string {
 func (w *writer) float() float64 {
 	switch w.IntN(8) {
 	case 0:
-		return []float64{0, math.Copysign(0, -1), 1, -1, 100, 1 << 24, 1e15, 1e16, 1e22, 123456789, -1e-4, 1e-5, 1e-300, math.MaxFloat64}[w.IntN(14)]
+		return []float64{0, math.Copysign(0, -1), 1, -1, 100, 1 << 24, 1e15, 1e16, 1e22, 123456789, -1e-4, 1e-5, 1e-300,
+			math.MaxFloat64}[w.IntN(14)]
 	case 1:
 		return []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[w.IntN(3)]
 	case 2:

@@ -132,7 +132,8 @@ func checkCells(t *testing.T, p *Program, line string, want []string) {
 	if len(want) == 0 {
 		return
 	}
-	r := csv.NewReader(strings.NewReader("x," + strings.ReplaceAll(line, "\r", "\x01") + "\n")) // the reader would make \r\n one \n
+	// the reader would make \r\n one \n
+	r := csv.NewReader(strings.NewReader("x," + strings.ReplaceAll(line, "\r", "\x01") + "\n"))
 	got, err := r.Read()
 	for i := range got {
 		got[i] = strings.ReplaceAll(got[i], "\x01", "\r")
@@ -194,7 +195,8 @@ func pathMessage(t testing.TB, n int) (*schema.Message, []byte) {
 // fields.
 func columnsOf(paths []string, style Style) (names []string) {
 	for _, path := range paths {
-		fields := map[string]string{"ps[1].q": ".y .s", "at": ".sec .nanosec", "ps[0]": ".id .q.y .q.s", "ps[9]": ".id .q.y .q.s"}[path]
+		fields := map[string]string{"ps[1].q": ".y .s", "at": ".sec .nanosec", "ps[0]": ".id .q.y .q.s",
+			"ps[9]": ".id .q.y .q.s"}[path]
 		if style != CSV || fields == "" {
 			names = append(names, path)
 			continue
@@ -211,7 +213,8 @@ func TestPaths(t *testing.T) {
 	for _, c := range []struct{ paths, json, csv string }{
 		{"name", `{"name":"left, right"}`, `"left, right"`},
 		{"one.q.s name", `{"one.q.s":"s2","name":"left, right"}`, `s2,"left, right"`},
-		{"ps.id", `{"ps.id":["1152921504606846976","1152921504606846977"]}`, `"[""1152921504606846976"",""1152921504606846977""]"`},
+		{"ps.id", `{"ps.id":["1152921504606846976","1152921504606846977"]}`,
+			`"[""1152921504606846976"",""1152921504606846977""]"`},
 		{"ps[1].id ps[2].id", `{"ps[1].id":"1152921504606846977","ps[2].id":null}`, `1152921504606846977,`},
 		{"ps[1].q", `{"ps[1].q":{"y":[0.1,"NaN"],"s":"s1"}}`, `"[0.1,""NaN""]",s1`},
 		{"ps.q.y", `{"ps.q.y":[[0.1,"NaN"],[0.1,"NaN"]]}`, `"[[0.1,""NaN""],[0.1,""NaN""]]"`},
@@ -220,7 +223,8 @@ func TestPaths(t *testing.T) {
 		{"at.sec at", `{"at.sec":7,"at":{"sec":7,"nanosec":8}}`, `7,7,8`},
 		{"ranges ranges[1]", `{"ranges":[0.0,1.0],"ranges[1]":1.0}`, `"[0.0,1.0]",1.0`},
 		{"one.q.y[1]", `{"one.q.y[1]":"NaN"}`, `NaN`},
-		{"ps[0] ps[9]", `{"ps[0]":{"id":"1152921504606846976","q":{"y":[0.1,"NaN"],"s":"s0"}},"ps[9]":null}`, `1152921504606846976,"[0.1,""NaN""]",s0,,,`},
+		{"ps[0] ps[9]", `{"ps[0]":{"id":"1152921504606846976","q":{"y":[0.1,"NaN"],"s":"s0"}},"ps[9]":null}`,
+			`1152921504606846976,"[0.1,""NaN""]",s0,,,`},
 	} {
 		o := Options{Paths: strings.Fields(c.paths)}
 		texts := map[Style]string{}
@@ -281,7 +285,8 @@ func TestPathsAskForAll(t *testing.T) {
 		}
 		return string(out)
 	}
-	if s := text(Options{}); !strings.Contains(s, `"ranges":{"$length":129}`) || !strings.Contains(s, `"data":{"$bytes":3}`) {
+	if s := text(Options{}); !strings.Contains(s, `"ranges":{"$length":129}`) ||
+		!strings.Contains(s, `"data":{"$bytes":3}`) {
 		t.Error(s)
 	}
 	for _, o := range []Options{{Arrays: true}, {Paths: []string{"ranges"}}} {
@@ -319,7 +324,8 @@ func TestPathsAsColumns(t *testing.T) {
 	for _, name := range []string{"at", "one"} {
 		sub, text := compile(name)
 		at := slices.Index(columns, sub[0])
-		if len(sub) < 2 || at < 0 || !slices.Equal(columns[at:at+len(sub)], sub) || !strings.Contains(","+cells+",", ","+text+",") {
+		if len(sub) < 2 || at < 0 || !slices.Equal(columns[at:at+len(sub)], sub) || !strings.Contains(","+cells+",",
+			","+text+",") {
 			t.Errorf("%s: %v %s; in all: %v %s", name, sub, text, columns, cells)
 		}
 	}
@@ -338,17 +344,20 @@ func TestTexts(t *testing.T) {
 			t.Errorf("%q: %s", in, got)
 		}
 	}
-	for in, want := range map[string]string{"": `""`, "a b": "a b", "a,b": `"a,b"`, `a"b`: `"a""b"`, "a\nb": "\"a\nb\"", "\xff": "\xff"} {
+	for in, want := range map[string]string{"": `""`, "a b": "a b", "a,b": `"a,b"`, `a"b`: `"a""b"`, "a\nb": "\"a\nb\"",
+		"\xff": "\xff"} {
 		if got := string(AppendCell(nil, []byte(in))); got != want {
 			t.Errorf("%q: %s", in, got)
 		}
 	}
-	for style, want := range map[Style]string{JSON: `{"topic":"a\udcff",`, YAML: "---\ntopic: !!binary \"Yf8=\"\n", CSV: "a\xff,"} {
+	for style, want := range map[Style]string{JSON: `{"topic":"a\udcff",`, YAML: "---\ntopic: !!binary \"Yf8=\"\n",
+		CSV: "a\xff,"} {
 		if got := string(RawLine("a\xff", style).head); !strings.HasPrefix(got, want) {
 			t.Errorf("%q", got)
 		}
 	}
-	for in, want := range map[string]string{"x": "x", "on": `"on"`, "No": `"No"`, "a.b": "a.b", "a[0].b": `"a[0].b"`, "1a": `"1a"`, "": `""`, "\u00e9": "\"\u00e9\""} {
+	for in, want := range map[string]string{"x": "x", "on": `"on"`, "No": `"No"`, "a.b": "a.b", "a[0].b": `"a[0].b"`,
+		"1a": `"1a"`, "": `""`, "\u00e9": "\"\u00e9\""} {
 		if got := string(appendYAMLKey(nil, in)); got != want {
 			t.Errorf("%q: %s", in, got)
 		}
@@ -373,7 +382,8 @@ func TestLines(t *testing.T) {
 		if err != nil || string(out) != want {
 			t.Errorf("%v\n%s", err, out)
 		}
-		if out, err := NewLine("/a", p).AppendAt([]byte("old"), nil, -5); string(out) != "old" || !errors.Is(err, transcode.ErrMalformed) {
+		if out, err := NewLine("/a", p).AppendAt([]byte("old"), nil, -5); string(out) != "old" ||
+			!errors.Is(err, transcode.ErrMalformed) {
 			t.Errorf("%q, %v", out, err)
 		}
 	}
@@ -395,12 +405,18 @@ func TestHostile(t *testing.T) {
 	deep := e
 	for i := range 40 { // 2^40 structs without bytes
 		deep = &schema.Message{Name: fmt.Sprint("a/D", i), Fields: []schema.Field{
-			{Name: "l", Type: schema.Type{Kind: schema.Struct, Message: deep}}, {Name: "r", Type: schema.Type{Kind: schema.Struct, Message: deep}}}}
+			{Name: "l", Type: schema.Type{Kind: schema.Struct, Message: deep}},
+			{Name: "r", Type: schema.Type{Kind: schema.Struct, Message: deep}}}}
 	}
-	list := &schema.Message{Name: "a/L", Fields: []schema.Field{{Name: "l", Type: schema.Type{Kind: schema.Struct, Message: e, Array: schema.Unbounded}}}}
-	fixed := &schema.Message{Name: "a/F", Fields: []schema.Field{{Name: "l", Type: schema.Type{Kind: schema.Struct, Message: e, Array: schema.Fixed, Len: 1 << 40}}}}
-	long := &schema.Message{Name: "a/N", Fields: []schema.Field{{Name: strings.Repeat("n", 1<<16), Type: schema.Type{Kind: schema.Struct, Message: e}}}}
-	wide := &schema.Message{Name: "a/W", Fields: []schema.Field{{Name: "l", Type: schema.Type{Kind: schema.Struct, Message: long, Array: schema.Unbounded}}}}
+	list := &schema.Message{Name: "a/L",
+		Fields: []schema.Field{{Name: "l", Type: schema.Type{Kind: schema.Struct, Message: e, Array: schema.Unbounded}}}}
+	fixed := &schema.Message{Name: "a/F",
+		Fields: []schema.Field{{Name: "l", Type: schema.Type{Kind: schema.Struct, Message: e, Array: schema.Fixed,
+			Len: 1 << 40}}}}
+	long := &schema.Message{Name: "a/N",
+		Fields: []schema.Field{{Name: strings.Repeat("n", 1<<16), Type: schema.Type{Kind: schema.Struct, Message: e}}}}
+	wide := &schema.Message{Name: "a/W",
+		Fields: []schema.Field{{Name: "l", Type: schema.Type{Kind: schema.Struct, Message: long, Array: schema.Unbounded}}}}
 	for _, c := range []struct {
 		m   *schema.Message
 		msg []byte
@@ -422,7 +438,8 @@ func TestHostile(t *testing.T) {
 		t.Error("2^40 columns")
 	}
 	for _, k := range []schema.Kind{schema.LongDouble, schema.WChar, schema.Invalid} {
-		if _, err := compileROS(&schema.Message{Fields: []schema.Field{{Name: "x", Type: schema.Type{Kind: k}}}}, serial.CDR, Options{}); err == nil {
+		if _, err := compileROS(&schema.Message{Fields: []schema.Field{{Name: "x", Type: schema.Type{Kind: k}}}}, serial.CDR,
+			Options{}); err == nil {
 			t.Errorf("%s is read", k)
 		}
 	}

@@ -164,8 +164,8 @@ func (w *out) uint64(v uint64)   { w.buf = appendUint64(w.buf, v, w.style) }
 func (w *out) float64(v float64) { w.buf = AppendFloat(w.buf, v, 64, w.style) }
 func (w *out) float32(v float32) { w.buf = AppendFloat(w.buf, float64(v), 32, w.style) }
 
-// AppendFloat appends a float64, or with 32 bits a float32, in the words of a style: with a point, so that it is read as
-// a float everywhere.
+// AppendFloat appends a float64, or with 32 bits a float32, in the words of a style: with a point, so that it is read
+// as a float everywhere.
 func AppendFloat(dst []byte, v float64, bits int, s Style) []byte {
 	abs := math.Abs(v)
 	switch {
@@ -201,7 +201,8 @@ func appendExponent(dst []byte, v float64, bits int) []byte {
 }
 
 func appendNotFinite(dst []byte, v float64, s Style) []byte {
-	names := [...][3]string{JSON: {`"NaN"`, `"Infinity"`, `"-Infinity"`}, YAML: {".nan", ".inf", "-.inf"}, CSV: {"NaN", "Infinity", "-Infinity"}}
+	names := [...][3]string{JSON: {`"NaN"`, `"Infinity"`, `"-Infinity"`}, YAML: {".nan", ".inf", "-.inf"},
+		CSV: {"NaN", "Infinity", "-Infinity"}}
 	i := 0
 	if v > 0 {
 		i = 1

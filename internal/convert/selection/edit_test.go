@@ -17,9 +17,11 @@ func TestNames(t *testing.T) {
 		}
 		return r
 	}
-	e := Edit{Remap: []Rename{rename("/imu:=/imu/data"), rename("/camera/*/raw*:=/cam_*/*"), rename("/camera/*:=/c"), rename("/d?:=/dee")}}
+	e := Edit{Remap: []Rename{rename("/imu:=/imu/data"), rename("/camera/*/raw*:=/cam_*/*"), rename("/camera/*:=/c"),
+		rename("/d?:=/dee")}}
 	for in, want := range map[string]string{
-		"/imu": "/imu/data", "/imu2": "/imu2", "/camera/left/raw_x": "/cam_left/_x", "/camera/left": "/c", "/d1": "/dee", "/d12": "/d12",
+		"/imu": "/imu/data", "/imu2": "/imu2", "/camera/left/raw_x": "/cam_left/_x", "/camera/left": "/c", "/d1": "/dee",
+		"/d12": "/d12",
 	} {
 		if got := e.Name(in); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
@@ -109,7 +111,8 @@ func TestCheck(t *testing.T) {
 	throttle, _ := ParseThrottle("/imo=2")
 	latch, _ := ParseLatch([]string{"/imo"})
 	for flag, e := range map[string]Edit{
-		"--remap": {Remap: []Rename{rename}}, "--every": {Rates: []Rate{every}}, "--throttle": {Rates: []Rate{throttle}}, "--latch": {Latch: latch},
+		"--remap": {Remap: []Rename{rename}}, "--every": {Rates: []Rate{every}}, "--throttle": {Rates: []Rate{throttle}},
+		"--latch": {Latch: latch},
 	} {
 		var no *UnknownError
 		if err := e.Check(info, all); !errors.As(err, &no) || no.Flag != flag || no.Pattern != "/imo" {
@@ -122,7 +125,8 @@ func TestCheck(t *testing.T) {
 		t.Error(err)
 	}
 	all.Topics[0] = false
-	if err := e.Check(info, all); err == nil || err.Error() != "--remap /imu: this topic is not selected; omit one of the two flags" {
+	if err := e.Check(info, all); err == nil ||
+		err.Error() != "--remap /imu: this topic is not selected; omit one of the two flags" {
 		t.Errorf("a topic that is left out is remapped: %v", err)
 	}
 }
@@ -132,18 +136,21 @@ func TestLatch(t *testing.T) {
 		return storage.QoS{Durability: d, History: h, Depth: depth}
 	}
 	topics := map[string]storage.Topic{
-		"plain":    {Name: "/plain"},
-		"latched":  {Name: "/map", Metadata: map[string]string{storage.MetaLatching: "1"}},
-		"joined":   {Name: "/map", Metadata: map[string]string{storage.MetaLatching: "1", storage.MetaCallerIDs: "/a,/b,/c"}},
-		"unlatch":  {Name: "/map", Metadata: map[string]string{storage.MetaLatching: "0"}},
-		"static":   {Name: "/robot/tf_static"},
-		"local":    {Name: "/l", QoS: []storage.QoS{qos(storage.DurabilityTransientLocal, storage.HistoryKeepLast, 3), qos(storage.DurabilityTransientLocal, storage.HistoryKeepLast, 0)}},
+		"plain":   {Name: "/plain"},
+		"latched": {Name: "/map", Metadata: map[string]string{storage.MetaLatching: "1"}},
+		"joined":  {Name: "/map", Metadata: map[string]string{storage.MetaLatching: "1", storage.MetaCallerIDs: "/a,/b,/c"}},
+		"unlatch": {Name: "/map", Metadata: map[string]string{storage.MetaLatching: "0"}},
+		"static":  {Name: "/robot/tf_static"},
+		"local": {Name: "/l", QoS: []storage.QoS{qos(storage.DurabilityTransientLocal, storage.HistoryKeepLast, 3),
+			qos(storage.DurabilityTransientLocal, storage.HistoryKeepLast, 0)}},
 		"volatile": {Name: "/v", QoS: []storage.QoS{qos(storage.DurabilityVolatile, storage.HistoryKeepLast, 3)}},
 		"all":      {Name: "/a", QoS: []storage.QoS{qos(storage.DurabilityTransientLocal, storage.HistoryKeepAll, 0)}},
-		"hostile":  {Name: "/h", QoS: []storage.QoS{qos(storage.DurabilityTransientLocal, storage.HistoryKeepLast, 1<<62), qos(storage.DurabilityTransientLocal, storage.HistoryKeepLast, 1<<62)}},
+		"hostile": {Name: "/h", QoS: []storage.QoS{qos(storage.DurabilityTransientLocal, storage.HistoryKeepLast, 1<<62),
+			qos(storage.DurabilityTransientLocal, storage.HistoryKeepLast, 1<<62)}},
 	}
 	for values, want := range map[string]map[string]int{
-		"":            {"plain": 0, "latched": 1, "joined": 3, "unlatch": 0, "static": 1, "local": 4, "volatile": 0, "all": 100, "hostile": 100},
+		"": {"plain": 0, "latched": 1, "joined": 3, "unlatch": 0, "static": 1, "local": 4, "volatile": 0,
+			"all": 100, "hostile": 100},
 		"none":        {"plain": 0, "latched": 0, "static": 0, "local": 0},
 		"/plain":      {"plain": 1, "latched": 0, "static": 0},
 		"auto,/plain": {"plain": 1, "latched": 1},

@@ -55,4 +55,5 @@ func (e *Edit) Profiles(topic string, list []storage.QoS) []storage.QoS {
 
 // defaultQoS is the profile of ROS 2 for publishers that ask for no other (rmw,
 // rmw_qos_profile_default).
-var defaultQoS = storage.QoS{History: storage.HistoryKeepLast, Depth: 10, Reliability: storage.ReliabilityReliable, Durability: storage.DurabilityVolatile}
+var defaultQoS = storage.QoS{History: storage.HistoryKeepLast, Depth: 10, Reliability: storage.ReliabilityReliable,
+	Durability: storage.DurabilityVolatile}

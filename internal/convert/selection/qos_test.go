@@ -22,7 +22,8 @@ func TestProfiles(t *testing.T) {
 	in := []storage.QoS{{Depth: 1, Deadline: storage.QoSInfinite}, {Reliability: storage.ReliabilityReliable}}
 	got := e.Profiles("/camera", in)
 	want := []storage.QoS{
-		{Depth: 3, Deadline: storage.QoSInfinite, Reliability: storage.ReliabilityBestEffort, Durability: storage.DurabilityTransientLocal},
+		{Depth: 3, Deadline: storage.QoSInfinite, Reliability: storage.ReliabilityBestEffort,
+			Durability: storage.DurabilityTransientLocal},
 		{Depth: 3, Reliability: storage.ReliabilityBestEffort, Durability: storage.DurabilityTransientLocal},
 	}
 	if !slices.Equal(got, want) || in[0].Depth != 1 {

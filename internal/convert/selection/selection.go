@@ -73,7 +73,8 @@ type EmptyError struct {
 
 func (e *EmptyError) Error() string {
 	if e.First > e.Last {
-		return fmt.Sprintf("the selection begins at %s and ends at %s: its end must be later", stamp(e.First), stamp(e.Last+1))
+		return fmt.Sprintf("the selection begins at %s and ends at %s: its end must be later", stamp(e.First),
+			stamp(e.Last+1))
 	}
 	from, to := "its start", "its end"
 	if e.First != math.MinInt64 {
@@ -82,7 +83,8 @@ func (e *EmptyError) Error() string {
 	if e.Last != math.MaxInt64 {
 		to = stamp(e.Last + 1)
 	}
-	return fmt.Sprintf("nothing is selected: the recording lasts from %s to %s, and the selection from %s to %s", stamp(e.Start), stamp(e.End), from, to)
+	return fmt.Sprintf("nothing is selected: the recording lasts from %s to %s, and the selection from %s to %s",
+		stamp(e.Start), stamp(e.End), from, to)
 }
 
 func stamp(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }

@@ -34,8 +34,9 @@ func TestParseTime(t *testing.T) {
 		"start": begin, "start+2": begin + 2e9, "0.000000001": begin + 1, ".5": begin + 5e8, "500ms": begin + 5e8,
 		"-30s": end - 30e9, "-30": end - 30e9, "end-30s": end - 30e9, "end-00:00:30": end - 30e9, "end": end,
 		"2024-05-01T12:00:01Z": begin + 1e9, "2024-05-01T14:00:01.5+02:00": begin + 15e8, "2024-05-01t12:00:01z": begin + 1e9,
-		"2024-05-01 12:00:01Z": begin + 1e9, "@1676549454.5": 1676549454_500_000_000, "@1676549454.123456789": 1676549454_123_456_789,
-		"@-1": -1e9, "1676549454500000000": 1676549454500000000, "1000000000000000": 1e15,
+		"2024-05-01 12:00:01Z": begin + 1e9, "@1676549454.5": 1676549454_500_000_000,
+		"@1676549454.123456789": 1676549454_123_456_789,
+		"@-1":                   -1e9, "1676549454500000000": 1676549454500000000, "1000000000000000": 1e15,
 	} {
 		got, err := ParseTime(in)
 		if err != nil || !got.Set() || got.at(recording(), false) != want {
@@ -43,7 +44,8 @@ func TestParseTime(t *testing.T) {
 		}
 	}
 	for in, hint := range map[string]string{
-		"": "is not a time", "x": "is not a time", "1:2:3:4": "is not a time", "00:60:00": "is not a time", "10:": "is not a time", "--3": "is not a time",
+		"": "is not a time", "x": "is not a time", "1:2:3:4": "is not a time", "00:60:00": "is not a time",
+		"10:": "is not a time", "--3": "is not a time",
 		"1676549454": "write @1676549454", "2024-05-01T12:00:00": "no time zone", "2024-05-01T25:00:00Z": "RFC 3339",
 		"@": "after @", "@x": "after @", "3000-01-01T00:00:00Z": "out of range", "1.1234567891": "is not a time",
 		"end+3": "is not a time", "9999999999999999999999": "is not a time", "1e9": "is not a time", "-": "is not a time",
@@ -94,8 +96,10 @@ func pattern(t *testing.T, s string) Pattern {
 
 func TestPattern(t *testing.T) {
 	for in, want := range map[string]string{
-		"/imu": "10000", "/camera/*": "01100", "/*": "11110", "*": "11111", "/camera/lef?": "01000", "re:/camera/.*|tf_static": "01101",
-		"re:camera": "00000", "/[ai]*": "10010", "/[!ai]*": "01100", "/[a-d]*": "01110", "/camera": "00000", "tf_static": "00001",
+		"/imu": "10000", "/camera/*": "01100", "/*": "11110", "*": "11111", "/camera/lef?": "01000",
+		"re:/camera/.*|tf_static": "01101",
+		"re:camera":               "00000", "/[ai]*": "10010", "/[!ai]*": "01100", "/[a-d]*": "01110", "/camera": "00000",
+		"tf_static": "00001",
 	} {
 		p, got := pattern(t, in), ""
 		for _, tp := range recording().Topics {
@@ -107,7 +111,8 @@ func TestPattern(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		"sensor_msgs/Imu": "10000", "sensor_msgs/msg/Image": "01100", "sensor_msgs/*": "11100", "sensor_msgs/msg/*": "11100",
-		"apollo.*": "00010", "re:.*/msg/Imu": "10000", "re:.*/Imu": "10000", "Imu": "00000", "apollo.localization.Pose": "00010",
+		"apollo.*": "00010", "re:.*/msg/Imu": "10000", "re:.*/Imu": "10000", "Imu": "00000",
+		"apollo.localization.Pose": "00010",
 	} {
 		p, got := pattern(t, in), ""
 		for _, tp := range recording().Topics {
@@ -118,7 +123,8 @@ func TestPattern(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"": "the pattern is empty", "re:(": `"(" is not a regular expression: missing closing )`, "/a[": `"/a[" is not a glob: [ without ]`,
+		"": "the pattern is empty", "re:(": `"(" is not a regular expression: missing closing )`,
+		"/a[":    `"/a[" is not a glob: [ without ]`,
 		"/[z-a]": `"/[z-a]" is not a glob: invalid character class range`,
 	} {
 		if _, err := ParsePattern(in); err == nil || err.Error() != want {
@@ -163,8 +169,10 @@ func TestResolve(t *testing.T) {
 		{"whole", Selection{Start: must("start"), End: must("end")}, begin, begin + 60e9, "11111"},
 		{"duration", Selection{Start: must("-30s"), Duration: 10e9}, begin + 30e9, begin + 40e9 - 1, "11111"},
 		{"duration alone", Selection{Duration: 10e9}, open.First, begin + 10e9 - 1, "11111"},
-		{"topics", Selection{Topics: []Pattern{pattern(t, "/imu"), pattern(t, "/camera/*")}, ExcludeTopics: []Pattern{pattern(t, "*left")}}, open.First, open.Last, "10100"},
-		{"types", Selection{Types: []Pattern{pattern(t, "sensor_msgs/msg/*")}, ExcludeTypes: []Pattern{pattern(t, "sensor_msgs/msg/Imu")}}, open.First, open.Last, "01100"},
+		{"topics", Selection{Topics: []Pattern{pattern(t, "/imu"), pattern(t, "/camera/*")},
+			ExcludeTopics: []Pattern{pattern(t, "*left")}}, open.First, open.Last, "10100"},
+		{"types", Selection{Types: []Pattern{pattern(t, "sensor_msgs/msg/*")},
+			ExcludeTypes: []Pattern{pattern(t, "sensor_msgs/msg/Imu")}}, open.First, open.Last, "01100"},
 	} {
 		got, err := c.s.Resolve(recording())
 		if err != nil {
@@ -183,7 +191,8 @@ func TestResolve(t *testing.T) {
 	}
 	var empty *EmptyError
 	for name, s := range map[string]Selection{
-		"after": {Start: must("61")}, "before": {End: must("start")}, "backward": {Start: must("20"), End: must("10")}, "nothing": {Start: must("20"), End: must("20")},
+		"after": {Start: must("61")}, "before": {End: must("start")}, "backward": {Start: must("20"), End: must("10")},
+		"nothing": {Start: must("20"), End: must("20")},
 	} {
 		if _, err := s.Resolve(recording()); !errors.As(err, &empty) || err.Error() == "" {
 			t.Errorf("%s: %v", name, err)
@@ -191,7 +200,8 @@ func TestResolve(t *testing.T) {
 	}
 	var no *UnknownError
 	s := Selection{ExcludeTypes: []Pattern{pattern(t, "sensor_msgs/Imo")}}
-	if _, err := s.Resolve(recording()); !errors.As(err, &no) || no.What != "type" || len(no.Known) != 4 || err.Error() != "--exclude-type sensor_msgs/Imo: the recording has no such type; did you mean sensor_msgs/Image?" {
+	if _, err := s.Resolve(recording()); !errors.As(err, &no) || no.What != "type" || len(no.Known) != 4 ||
+		err.Error() != "--exclude-type sensor_msgs/Imo: the recording has no such type; did you mean sensor_msgs/Image?" {
 		t.Errorf("%v, %+v", err, no)
 	}
 }

@@ -98,7 +98,8 @@ func tfOther(id byte, frames ...string) []byte {
 func apolloMessage(stamp uint32, frames ...string) (out []byte) {
 	for _, f := range frames {
 		var t []byte
-		t = protowire.AppendBytes(protowire.AppendTag(t, 1, protowire.BytesType), binary.BigEndian.AppendUint32(nil, stamp)) // a header
+		// a header
+		t = protowire.AppendBytes(protowire.AppendTag(t, 1, protowire.BytesType), binary.BigEndian.AppendUint32(nil, stamp))
 		t = protowire.AppendString(protowire.AppendTag(t, 2, protowire.BytesType), f)
 		out = protowire.AppendBytes(protowire.AppendTag(out, 2, protowire.BytesType), t)
 	}
@@ -129,7 +130,8 @@ func TestChildFrames(t *testing.T) {
 			t.Errorf("%s: a cut message is read", c.typ)
 		}
 	}
-	for _, topic := range []storage.Topic{{Type: "std_msgs/String", Encoding: "ros1"}, {Type: "tf2_msgs/TFMessage", Encoding: "json"}} {
+	for _, topic := range []storage.Topic{{Type: "std_msgs/String", Encoding: "ros1"},
+		{Type: "tf2_msgs/TFMessage", Encoding: "json"}} {
 		if childFrames(&topic) != nil {
 			t.Errorf("%+v has child frames", topic)
 		}
@@ -141,7 +143,8 @@ func FuzzChildFrames(f *testing.F) {
 	f.Add(tfMessage(true, 1, "a", "b"), 1)
 	f.Add(apolloMessage(1, "a", "b"), 2)
 	topics := []storage.Topic{
-		{Type: "tf2_msgs/TFMessage", Encoding: "ros1"}, {Type: "tf2_msgs/msg/TFMessage", Encoding: "cdr"}, {Type: "apollo.transform.TransformStampeds", Encoding: "protobuf"},
+		{Type: "tf2_msgs/TFMessage", Encoding: "ros1"}, {Type: "tf2_msgs/msg/TFMessage", Encoding: "cdr"},
+		{Type: "apollo.transform.TransformStampeds", Encoding: "protobuf"},
 	}
 	f.Fuzz(func(t *testing.T, data []byte, which int) {
 		names, _ := childFrames(&topics[uint(which)%3])(nil, data)
@@ -176,7 +179,8 @@ func TestStatic(t *testing.T) {
 					frames = append(frames, fmt.Sprint("f", rng.IntN(8)))
 				}
 				at := int64(block*10) + rng.Int64N(15)
-				all = append(all, message{block, i, storage.Message{LogTime: at, Data: tfMessage(false, uint32(len(all)), frames...)}, frames})
+				all = append(all, message{block, i, storage.Message{LogTime: at, Data: tfMessage(false, uint32(len(all)),
+					frames...)}, frames})
 			}
 		}
 		const cut = 70
@@ -218,7 +222,8 @@ func TestStatic(t *testing.T) {
 		for _, m := range all {
 			order[string(m.m.Data)] = orderPlace{m.m.LogTime, m.block, m.index}
 		}
-		if !slices.IsSortedFunc(got, func(a, b storage.Message) int { return order[string(a.Data)].compare(order[string(b.Data)]) }) {
+		if !slices.IsSortedFunc(got,
+			func(a, b storage.Message) int { return order[string(a.Data)].compare(order[string(b.Data)]) }) {
 			t.Fatalf("seed %d: not in the order of the recording", seed)
 		}
 	}
@@ -240,7 +245,8 @@ func TestUnreadable(t *testing.T) {
 	if got := empty.Messages(); len(got) != 1 || got[0].Sequence != 1 {
 		t.Errorf("%+v", got)
 	}
-	if got := s.Messages(); len(got) != 2 || string(got[0].Data) != "yy" || string(got[1].Data) != "x" || !s.Complete(math.MaxInt64) {
+	if got := s.Messages(); len(got) != 2 || string(got[0].Data) != "yy" || string(got[1].Data) != "x" ||
+		!s.Complete(math.MaxInt64) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -257,7 +263,8 @@ func TestNewState(t *testing.T) {
 	if NewState(info, cut, &Latch{}) == nil {
 		t.Error("no state at a cut")
 	}
-	if NewState(info, Everything(1), &Latch{}) != nil || NewState(info, cut, &none) != nil || NewState(info, left, &Latch{}) != nil || NewState(staticTopic(0), cut, &Latch{}) != nil {
+	if NewState(info, Everything(1), &Latch{}) != nil || NewState(info, cut, &none) != nil ||
+		NewState(info, left, &Latch{}) != nil || NewState(staticTopic(0), cut, &Latch{}) != nil {
 		t.Error("a state where none is asked for")
 	}
 	// The data of a message belongs to the reader.

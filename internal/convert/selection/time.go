@@ -79,7 +79,8 @@ func ParseTime(s string) (Time, error) {
 		return Time{absolute, n}, nil
 	}
 	if ns, ok := decimal(rest); ok && ns/nsPerSec >= leastOdd {
-		return Time{}, fmt.Errorf("%q is %d years after the recording's start; for seconds since 1970 write @%s", s, ns/nsPerSec/(365*86400), rest)
+		return Time{}, fmt.Errorf("%q is %d years after the recording's start; for seconds since 1970 write @%s", s,
+			ns/nsPerSec/(365*86400), rest)
 	}
 	t := Time{from: fromStart}
 	sign := int64(1)
@@ -99,7 +100,8 @@ func ParseTime(s string) (Time, error) {
 	}
 	ns, ok := span(rest)
 	if !ok {
-		return Time{}, fmt.Errorf("%q is not a time: write 10, 10s, 1m30s or 00:01:30 from the start, -30s or end-30s from the end, 2024-05-01T12:00:00Z, or @1676549454.5", s)
+		return Time{}, fmt.Errorf("%q is not a time: write 10, 10s, 1m30s or 00:01:30 from the start, -30s or end-30s from "+
+			"the end, 2024-05-01T12:00:00Z, or @1676549454.5", s)
 	}
 	t.ns = sign * ns
 	return t, nil

@@ -14,7 +14,8 @@ import (
 
 // lasting are errors of the system that do not pass by themselves.
 var lasting = []syscall.Errno{
-	syscall.ENOENT, syscall.EACCES, syscall.EPERM, syscall.EEXIST, syscall.EISDIR, syscall.ENOTDIR, syscall.EINVAL, syscall.ENAMETOOLONG, syscall.ENOTEMPTY, syscall.EROFS, syscall.ELOOP,
+	syscall.ENOENT, syscall.EACCES, syscall.EPERM, syscall.EEXIST, syscall.EISDIR, syscall.ENOTDIR, syscall.EINVAL,
+	syscall.ENAMETOOLONG, syscall.ENOTEMPTY, syscall.EROFS, syscall.ELOOP,
 }
 
 // Transient reports whether an error may pass, so that the same task can succeed later or
@@ -31,7 +32,8 @@ func Transient(err error) bool {
 		return own.Transient()
 	case errors.As(err, &number): // which is a net.Error too
 		return !slices.Contains(lasting, number)
-	case errors.Is(err, storage.ErrKey), errors.Is(err, storage.ErrLocked), errors.Is(err, iox.ErrLocked), errors.Is(err, context.DeadlineExceeded), errors.As(err, new(net.Error)):
+	case errors.Is(err, storage.ErrKey), errors.Is(err, storage.ErrLocked), errors.Is(err, iox.ErrLocked), errors.Is(err,
+		context.DeadlineExceeded), errors.As(err, new(net.Error)):
 		return true
 	}
 	return false

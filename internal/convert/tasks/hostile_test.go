@@ -11,18 +11,24 @@ import (
 
 // hostile are tasks that would write where no plan may, as what is wrong with a sound one.
 var hostile = []struct{ key, value string }{
-	{"output", `"/other/x.bag"`}, {"output", `"/out/../other/x.bag"`}, {"output", `"/out"`}, {"output", `"/out/"`}, {"output", `"x.bag"`}, {"output", `"/out/./x.bag"`},
-	{"id", `"../../../ID"`}, {"id", `"5f0c"`}, {"id", `"0123456789abcdef0123456Z"`}, {"output", `"/out/.bagconv/x.json"`}, {"output", `"/outside/x.bag"`}, {"output", `"s3://out/x.bag"`}, {"output_dir", `"/out/.."`}, {"output_dir", `"out"`}, {"source", `"in/x.bag"`},
+	{"output", `"/other/x.bag"`}, {"output", `"/out/../other/x.bag"`}, {"output", `"/out"`}, {"output",
+		`"/out/"`}, {"output", `"x.bag"`}, {"output", `"/out/./x.bag"`},
+	{"id", `"../../../ID"`}, {"id", `"5f0c"`}, {"id", `"0123456789abcdef0123456Z"`}, {"output",
+		`"/out/.bagconv/x.json"`}, {"output", `"/outside/x.bag"`}, {"output", `"s3://out/x.bag"`}, {"output_dir",
+		`"/out/.."`}, {"output_dir", `"out"`}, {"source", `"in/x.bag"`},
 	{"source", `"/in/../../etc/x.bag"`}, {"source", `"s3://b/../c/x.bag"`},
-	{"range", `{"part":3,"parts":3,"joined":"/out/x.bag"}`}, {"range", `{"part":-1,"parts":3,"joined":"/out/x.bag"}`}, {"range", `{"part":0,"parts":0,"joined":"/out/x.bag"}`},
-	{"range", `{"part":0,"parts":3,"joined":"/out/../x.bag"}`}, {"range", `{"part":0,"parts":3,"joined":"/x.bag"}`}, {"range", `{"part":0,"parts":3,"joined":""}`},
+	{"range", `{"part":3,"parts":3,"joined":"/out/x.bag"}`}, {"range", `{"part":-1,"parts":3,"joined":"/out/x.bag"}`}, {
+		"range", `{"part":0,"parts":0,"joined":"/out/x.bag"}`},
+	{"range", `{"part":0,"parts":3,"joined":"/out/../x.bag"}`}, {"range", `{"part":0,"parts":3,"joined":"/x.bag"}`}, {
+		"range", `{"part":0,"parts":3,"joined":""}`},
 	{"range", `{"part":0,"parts":3,"joined":"/out/x.bag","first":"soon"}`},
 }
 
 // line returns a task with one other value.
 func line(key, value string) string {
 	text := `{"schema_version":2,"recipe":{"format":"bag","settings":[],"run":[]}`
-	for k, v := range map[string]string{"id": `"0123456789abcdef01234567"`, "source": `"/in/x.bag"`, "output_dir": `"/out"`, "output": `"/out/a/x.bag"`, "range": `{"part":0,"parts":3,"joined":"/out/a/x.bag"}`} {
+	for k, v := range map[string]string{"id": `"0123456789abcdef01234567"`, "source": `"/in/x.bag"`,
+		"output_dir": `"/out"`, "output": `"/out/a/x.bag"`, "range": `{"part":0,"parts":3,"joined":"/out/a/x.bag"}`} {
 		if k == key {
 			v = value
 		}
@@ -33,7 +39,8 @@ func line(key, value string) string {
 
 // first returns a task as version 1 had it.
 func first(line string) string {
-	return strings.Replace(line, `"schema_version":2,"recipe":{"format":"bag","settings":[],"run":[]}`, `"schema_version":1,"format":"bag","flags":["--to=bag","--compression=lz4","--verify=content","-t=/imu"],"definitions":"00ff"`, 1)
+	return strings.Replace(line, `"schema_version":2,"recipe":{"format":"bag","settings":[],"run":[]}`,
+		`"schema_version":1,"format":"bag","flags":["--to=bag","--compression=lz4","--verify=content","-t=/imu"],"definitions":"00ff"`, 1)
 }
 
 // TestFirstVersion: tasks of version 1 are read, with their IDs; what is no flag is refused.
@@ -43,7 +50,8 @@ func TestFirstVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := task.Recipe
-	if got := fmt.Sprint(r.Format, r.Content, r.Settings, task.ID); got != "bag00ff[--compression=lz4 --verify=content -t=/imu]0123456789abcdef01234567" {
+	if got := fmt.Sprint(r.Format, r.Content, r.Settings,
+		task.ID); got != "bag00ff[--compression=lz4 --verify=content -t=/imu]0123456789abcdef01234567" {
 		t.Errorf("%s", got)
 	}
 	if _, err := ParseTask([]byte(strings.Replace(first(line("", "")), "--compression=lz4", "lz4", 1))); err == nil {
@@ -64,7 +72,8 @@ func TestHostile(t *testing.T) {
 	for _, url := range []string{"s3://bucket", "s3://bucket/a b%/ü"} {
 		text := strings.ReplaceAll(line("", ""), "/out", url)
 		task, err := ParseTask([]byte(text))
-		if err != nil || task.Output != filepath.Clean(url+"/a/x.bag") || !bytes.Contains(Line(task), []byte("/out")) && task.OutputDir != filepath.Clean(url) {
+		if err != nil || task.Output != filepath.Clean(url+"/a/x.bag") || !bytes.Contains(Line(task), []byte("/out")) &&
+			task.OutputDir != filepath.Clean(url) {
 			t.Errorf("%s: %+v, %v", url, task, err)
 		}
 	}

@@ -59,7 +59,8 @@ func ParseTask(line []byte) (*Task, error) {
 	}
 	t := &read.Task
 	if t.SchemaVersion == 1 {
-		t.SchemaVersion, t.Recipe = TaskVersion, recipe.Recipe{Format: read.Format, Settings: []recipe.Setting{}, Content: read.Definitions, Run: []recipe.Setting{}}
+		t.SchemaVersion, t.Recipe = TaskVersion, recipe.Recipe{Format: read.Format, Settings: []recipe.Setting{},
+			Content: read.Definitions, Run: []recipe.Setting{}}
 		for _, text := range read.Flags {
 			s, err := recipe.ParseSetting(text)
 			if err != nil {

@@ -41,7 +41,8 @@ func path(outputDir, output string) string {
 // be understood is none; one without text is pending: it was begun, and its bytes were lost.
 func (s *Store) Load(t *Task) (*Result, error) {
 	text, err := s.read(path(t.OutputDir, t.Output))
-	for tries := 1; errors.Is(err, storage.ErrCorrupt) && tries < 10; tries++ { // on a store: another process has replaced it while it was read
+	// on a store: another process has replaced it while it was read
+	for tries := 1; errors.Is(err, storage.ErrCorrupt) && tries < 10; tries++ {
 		text, err = s.read(path(t.OutputDir, t.Output))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -153,13 +154,15 @@ func mkdirAll(fsys storage.FS, dir string) error {
 
 // Pending returns the receipt of an output that a task is about to write.
 func (t *Task) Pending() *Result {
-	return &Result{Task: t.ID, Entry: batch.Entry{SchemaVersion: ResultVersion, Input: t.Source, Output: t.Output, Format: t.Recipe.Format, Status: StatusPending}}
+	return &Result{Task: t.ID, Entry: batch.Entry{SchemaVersion: ResultVersion, Input: t.Source, Output: t.Output,
+		Format: t.Recipe.Format, Status: StatusPending}}
 }
 
 // DoneBy reports whether a receipt is that of the task, at a level of verification, and its output
 // stands in fsys. r may be nil.
 func (r *Result) DoneBy(fsys storage.FS, t *Task, verified string) bool {
-	return r != nil && r.Task == t.ID && r.Done() && (verified == "" || r.Verified == verified) && (r.Stands(fsys) || r.Empty())
+	return r != nil && r.Task == t.ID && r.Done() && (verified == "" || r.Verified == verified) && (r.Stands(fsys) ||
+		r.Empty())
 }
 
 // Empty reports whether a task is done without an output: no message is in its range.

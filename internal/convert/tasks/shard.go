@@ -49,9 +49,11 @@ type array struct {
 }
 
 var arrays = []array{
-	{index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", hint: "set it in the container to the completions of the job"},
+	{index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS",
+		hint: "set it in the container to the completions of the job"},
 	{index: "AWS_BATCH_JOB_ARRAY_INDEX", count: "AWS_BATCH_JOB_ARRAY_SIZE", hint: "set it to the size of the array job"},
-	{index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: "SLURM_ARRAY_TASK_MIN", last: "SLURM_ARRAY_TASK_MAX", hint: "set it to the size of the array"},
+	{index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: "SLURM_ARRAY_TASK_MIN",
+		last: "SLURM_ARRAY_TASK_MAX", hint: "set it to the size of the array"},
 }
 
 // ShardOf returns the share that the environment of a Kubernetes Indexed Job, an AWS Batch array job
@@ -109,7 +111,8 @@ func (a *array) read(index string, lookup func(string) (string, bool)) (Shard, e
 			return Shard{}, err
 		}
 		if last-first+1 != count {
-			return Shard{}, fmt.Errorf("%s to %s are %d to %d, but %s is %d: the array has gaps", a.first, a.last, first, last, a.count, count)
+			return Shard{}, fmt.Errorf("%s to %s are %d to %d, but %s is %d: the array has gaps", a.first, a.last, first, last,
+				a.count, count)
 		}
 		i -= first
 	}

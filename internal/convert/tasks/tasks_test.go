@@ -19,7 +19,8 @@ import (
 )
 
 func task(dir, name string) *Task {
-	t := &Task{SchemaVersion: TaskVersion, Source: "/in/" + name, OutputDir: dir, Output: filepath.Join(dir, name), Recipe: recipe.Recipe{Format: "db3"}}
+	t := &Task{SchemaVersion: TaskVersion, Source: "/in/" + name, OutputDir: dir, Output: filepath.Join(dir, name),
+		Recipe: recipe.Recipe{Format: "db3"}}
 	t.SetID()
 	return t
 }
@@ -36,7 +37,9 @@ func TestID(t *testing.T) {
 	}
 	for i, change := range []func(*Task){
 		func(t *Task) { t.Source = "/in/b" }, func(t *Task) { t.Size++ }, func(t *Task) { t.Output = "/out/b" },
-		func(t *Task) { t.ModTime = t.ModTime.Add(1) }, func(t *Task) { t.Recipe.Format = "bag" }, func(t *Task) { t.Recipe.Content = "00" },
+		func(t *Task) { t.ModTime = t.ModTime.Add(1) }, func(t *Task) { t.Recipe.Format = "bag" }, func(t *Task) {
+			t.Recipe.Content = "00"
+		},
 		func(t *Task) { t.Recipe.Settings = []recipe.Setting{{Name: "compression", Value: "zstd"}} },
 	} {
 		other := *a
@@ -58,7 +61,8 @@ func TestLines(t *testing.T) {
 	if want := []string{"1 1 false", "3 200000 false", "4 1 true"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v %v", got, err)
 	}
-	if err := EachLine(strings.NewReader(strings.Repeat("x", MaxLine+100_000)), func(int, []byte, bool) error { return nil }); err == nil {
+	if err := EachLine(strings.NewReader(strings.Repeat("x", MaxLine+100_000)),
+		func(int, []byte, bool) error { return nil }); err == nil {
 		t.Error("a line without an end is read")
 	}
 	plan := string(Line(task("/o", "a"))) + string(Line(task("/o", "b")))
@@ -67,13 +71,15 @@ func TestLines(t *testing.T) {
 	}
 	for cut := 1; cut < len(plan)-1; cut++ {
 		list, err := ReadPlan(strings.NewReader(plan[:cut]))
-		if whole := cut == strings.Index(plan, "\n") || cut == strings.Index(plan, "\n")+1; (err == nil) != whole || len(list) > 1 {
+		if whole := cut == strings.Index(plan, "\n") || cut == strings.Index(plan, "\n")+1; (err == nil) != whole ||
+			len(list) > 1 {
 			t.Fatalf("a plan of %d bytes: %d tasks, %v", cut, len(list), err)
 		}
 	}
 	r := task("/o", "a").Pending()
 	n := 0
-	others, err := ReadResults(strings.NewReader(string(Line(r))+"hello\n{}\n"+string(Line(r))[:40]), func(*Result, []byte) { n++ })
+	others, err := ReadResults(strings.NewReader(string(Line(r))+"hello\n{}\n"+string(Line(r))[:40]),
+		func(*Result, []byte) { n++ })
 	if n != 1 || others != 3 || err != nil {
 		t.Errorf("%d results, %d others, %v", n, others, err)
 	}
@@ -123,7 +129,8 @@ func TestReceipts(t *testing.T) {
 		if err := os.WriteFile(name, text[:cut], 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := store.Load(a); (cut == 0) != (r != nil && r.Status == StatusPending) || cut > 0 && r != nil || err != nil {
+		if r, err := store.Load(a); (cut == 0) != (r != nil && r.Status == StatusPending) || cut > 0 && r != nil ||
+			err != nil {
 			t.Fatalf("a receipt of %d bytes: %+v %v", cut, r, err)
 		}
 	}
@@ -151,7 +158,8 @@ func TestReceipts(t *testing.T) {
 
 // TestShards: the words and the variables of shares, and those that contradict each other.
 func TestShards(t *testing.T) {
-	for text, ok := range map[string]bool{"0/1": true, "7/8": true, "8/8": false, "-1/8": false, "1": false, "a/b": false, "0/0": false, "1/2/3": false, "0/9999999999": false} {
+	for text, ok := range map[string]bool{"0/1": true, "7/8": true, "8/8": false, "-1/8": false, "1": false, "a/b": false,
+		"0/0": false, "1/2/3": false, "0/9999999999": false} {
 		if s, err := ParseShard(text); (err == nil) != ok || ok && s.String() != text {
 			t.Errorf("%s: %v %v", text, s, err)
 		}
@@ -231,7 +239,8 @@ func (p passing) Transient() bool { return bool(p) }
 // TestTransient: what may pass, and what does not.
 func TestTransient(t *testing.T) {
 	for _, err := range []error{
-		&fs.PathError{Err: syscall.ENOSPC}, syscall.EIO, syscall.ESTALE, syscall.EMFILE, syscall.ECONNRESET, storage.ErrKey, storage.ErrLocked, context.DeadlineExceeded,
+		&fs.PathError{Err: syscall.ENOSPC}, syscall.EIO, syscall.ESTALE, syscall.EMFILE, syscall.ECONNRESET, storage.ErrKey,
+		storage.ErrLocked, context.DeadlineExceeded,
 		&net.OpError{Err: errors.New("reset")}, fmt.Errorf("in: %w", passing(true)),
 	} {
 		if !Transient(err) {
@@ -239,7 +248,8 @@ func TestTransient(t *testing.T) {
 		}
 	}
 	for _, err := range []error{
-		nil, errors.New("other"), fs.ErrNotExist, fs.ErrExist, &fs.PathError{Err: syscall.ENOENT}, syscall.EACCES, storage.ErrCorrupt, storage.ErrTruncated, storage.ErrUnsupported, passing(false),
+		nil, errors.New("other"), fs.ErrNotExist, fs.ErrExist, &fs.PathError{Err: syscall.ENOENT}, syscall.EACCES,
+		storage.ErrCorrupt, storage.ErrTruncated, storage.ErrUnsupported, passing(false),
 		fmt.Errorf("%w: %w", storage.ErrCorrupt, syscall.EIO),
 	} {
 		if Transient(err) {

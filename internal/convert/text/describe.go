@@ -30,7 +30,8 @@ func (p *Printer) begin(info *storage.Info, topics []planned) error {
 		if count[id]++; !topics[i].written {
 			continue
 		}
-		if d.frame, err = frames.AppendDefinition(d.frame, &frames.Definition{Topic: *t, Publisher: d.publishers[i]}); err != nil {
+		if d.frame, err = frames.AppendDefinition(d.frame,
+			&frames.Definition{Topic: *t, Publisher: d.publishers[i]}); err != nil {
 			return err
 		}
 	}

@@ -18,9 +18,10 @@ type Options struct {
 	Render render.Options // Indent and Paths do not count
 	Raw    bool           // serialized messages in base64 in the place of fields
 	Framed bool           // with Raw: frames in the place of lines, see render.FramedLine
-	Define bool           // with Framed: also frames that describe the recording, its topics and messages, see package frames
-	Fields []string       // topics and their fields; none: everything
-	Limit  int64          // lines after which reading ends; 0: none
+	// with Framed: also frames that describe the recording, its topics and messages, see package frames
+	Define bool
+	Fields []string // topics and their fields; none: everything
+	Limit  int64    // lines after which reading ends; 0: none
 
 	// Backwards has Flush write the lines, the last one first: messages that are read from the end come in the order
 	// of time again. Lines of more than MaxBackwards bytes in all are an error.
@@ -34,11 +35,13 @@ type Options struct {
 const MaxBackwards = 256 << 20
 
 // ErrPrinted means that reading has begun again after lines were written.
-var ErrPrinted error = &storage.Error{Offset: -1, What: "its index is wrong: there are messages that belong before the last one that was printed",
+var ErrPrinted error = &storage.Error{Offset: -1,
+	What: "its index is wrong: there are messages that belong before the last one that was printed",
 	Hint: "--order file prints them in file order; bagconv recover writes a recording with a correct index"}
 
 // ErrNothing means that no topic of the query can be written.
-var ErrNothing error = &storage.Error{Offset: -1, What: "no topic is left: flags leave out the named topics, or they cannot be printed",
+var ErrNothing error = &storage.Error{Offset: -1,
+	What: "no topic is left: flags leave out the named topics, or they cannot be printed",
 	Hint: "bagconv info --topics lists what it has"}
 
 // A Printer writes lines. It is for one goroutine.
@@ -127,7 +130,8 @@ func (p *Printer) write(m *storage.Message) error {
 			return err
 		}
 	} else if p.size += len(m.Data); p.size > MaxBackwards {
-		what := fmt.Sprintf("--tail %d: the last %d messages take more than %d MB as text", p.o.Limit, len(p.kept), MaxBackwards>>20)
+		what := fmt.Sprintf("--tail %d: the last %d messages take more than %d MB as text", p.o.Limit, len(p.kept),
+			MaxBackwards>>20)
 		return &RequestError{what, "use --start -30s or another time from the end"}
 	} else {
 		p.kept = append(p.kept, slices.Clone(line))

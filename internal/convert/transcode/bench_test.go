@@ -20,18 +20,21 @@ var benchTypes = map[string]string{
 	"t/Quaternion": "float64 x\nfloat64 y\nfloat64 z\nfloat64 w\n",
 	"t/Imu":        "Header header\nQuaternion o\nfloat64[9] oc\nVector3 w\nfloat64[9] wc\nVector3 a\nfloat64[9] ac\n",
 	"t/Joints":     "Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort\n",
-	"t/Scan":       "Header header\nfloat32 a\nfloat32 b\nfloat32 c\nfloat32 d\nfloat32 e\nfloat32 f\nfloat32 g\nfloat32[] ranges\nfloat32[] intensities\n",
-	"t/Transform":  "Header header\nstring child\nVector3 t\nQuaternion r\n",
-	"t/TF":         "Transform[] transforms\n",
-	"t/Pose":       "Header header\nVector3 p\nQuaternion o\n",
-	"t/Path":       "Header header\nPose[] poses\n",
-	"t/Field":      "string name\nuint32 offset\nuint8 datatype\nuint32 count\n",
-	"t/Cloud":      "Header header\nuint32 height\nuint32 width\nField[] fields\nbool be\nuint32 ps\nuint32 rs\nuint8[] data\nbool dense\n",
-	"t/Image":      "Header header\nuint32 height\nuint32 width\nstring encoding\nuint8 be\nuint32 step\nuint8[] data\n",
+	"t/Scan": "Header header\nfloat32 a\nfloat32 b\nfloat32 c\nfloat32 d\nfloat32 e\nfloat32 f\nfloat32 " +
+		"g\nfloat32[] ranges\nfloat32[] intensities\n",
+	"t/Transform": "Header header\nstring child\nVector3 t\nQuaternion r\n",
+	"t/TF":        "Transform[] transforms\n",
+	"t/Pose":      "Header header\nVector3 p\nQuaternion o\n",
+	"t/Path":      "Header header\nPose[] poses\n",
+	"t/Field":     "string name\nuint32 offset\nuint8 datatype\nuint32 count\n",
+	"t/Cloud": "Header header\nuint32 height\nuint32 width\nField[] fields\nbool be\nuint32 ps\nuint32 rs\nuint8[] " +
+		"data\nbool dense\n",
+	"t/Image": "Header header\nuint32 height\nuint32 width\nstring encoding\nuint8 be\nuint32 step\nuint8[] data\n",
 }
 
 func parseBench(tb testing.TB, name string, d rosmsg.Dialect) *schema.Message {
-	header := map[bool]string{true: "uint32 seq\ntime stamp\nstring frame_id\n", false: "time stamp\nstring frame_id\n"}[d == rosmsg.ROS1]
+	header := map[bool]string{true: "uint32 seq\ntime stamp\nstring frame_id\n",
+		false: "time stamp\nstring frame_id\n"}[d == rosmsg.ROS1]
 	m, err := rosmsg.Parse(name, nil, d, func(n string) (string, bool) {
 		if n == "std_msgs/Header" || n == "std_msgs/msg/Header" {
 			return header, true
@@ -66,11 +69,13 @@ func benchCases() []benchCase {
 	return []benchCase{
 		{"t/String", set([]string{"data"}, text(20))},
 		{"t/Imu", set([]string{"header"}, header)},
-		{"t/Joints", set([]string{"header", "name", "position", "velocity", "effort"}, header, repeat(30, text(12)), n8(30), n8(30), n8(30))},
+		{"t/Joints", set([]string{"header", "name", "position", "velocity", "effort"}, header, repeat(30, text(12)), n8(30),
+			n8(30), n8(30))},
 		{"t/Scan", set([]string{"header", "ranges", "intensities"}, header, n4(1080), n4(1080))},
 		{"t/TF", set([]string{"transforms"}, repeat(20, transform))},
 		{"t/Path", set([]string{"header", "poses"}, header, repeat(1000, set([]string{"header"}, header)))},
-		{"t/Cloud", set([]string{"header", "fields", "data"}, header, repeat(4, set([]string{"name"}, text(4))), n1(2_600_000))},
+		{"t/Cloud", set([]string{"header", "fields", "data"}, header, repeat(4, set([]string{"name"}, text(4))),
+			n1(2_600_000))},
 		{"t/Image", set([]string{"header", "encoding", "data"}, header, text(4), n1(6_200_000))},
 	}
 }
@@ -89,7 +94,8 @@ func BenchmarkAppend(b *testing.B) {
 			name     string
 			from, to serial.Encoding
 			src, dst *schema.Message
-		}{{"to-cdr", serial.ROS1, serial.CDR, ros1, ros2}, {"to-ros1", serial.CDR, serial.ROS1, ros2, ros1}, {"migrate", serial.CDR, serial.CDR, ros2, later}} {
+		}{{"to-cdr", serial.ROS1, serial.CDR, ros1, ros2}, {"to-ros1", serial.CDR, serial.ROS1, ros2, ros1},
+			{"migrate", serial.CDR, serial.CDR, ros2, later}} {
 			b.Run(c.name[2:]+"/"+way.name, func(b *testing.B) {
 				p, err := Compile(way.src, way.dst, Options{From: way.from, To: way.to, Migrate: way.dst == later})
 				if err != nil {

@@ -82,7 +82,8 @@ func flatFields(m *schema.Message, known map[*schema.Message]int) int {
 }
 
 func newCompiler(from ros.Layout, o Options) *compiler {
-	c := &compiler{rule: o.Rule, migrate: o.Migrate, from: from, to: layoutOf(o.To, ros.PlainLE), s: phase{8, 0}, d: phase{8, 0},
+	c := &compiler{rule: o.Rule, migrate: o.Migrate, from: from, to: layoutOf(o.To, ros.PlainLE), s: phase{8, 0},
+		d:      phase{8, 0},
 		firsts: map[firstKey]firstByte{}, pairings: map[[2]*schema.Message]*pairing{}, stable: map[bodyStart][2]phase{}}
 	if from.Delimited {
 		c.sizes.Struct = 4
@@ -115,7 +116,8 @@ func (c *compiler) emit(o op) error {
 	if n := len(c.ops); n > c.barrier {
 		last := &c.ops[n-1]
 		same := last.code == o.code && last.b == o.b && last.drop == o.drop && last.bit == o.bit
-		if same && (o.code == opCopy || o.code == opTime || o.code == opSkip || o.code == opZero || o.code == opBool || o.code == opSwap) {
+		if same && (o.code == opCopy || o.code == opTime || o.code == opSkip || o.code == opZero || o.code == opBool ||
+			o.code == opSwap) {
 			last.a += o.a
 			return nil
 		}
@@ -247,7 +249,8 @@ func single(t schema.Type) schema.Type {
 func (c *compiler) value(src, dst schema.Type, rule *From, path string, cannot func() error) error {
 	text := func(k schema.Kind) bool { return k == schema.String || k == schema.WString }
 	switch {
-	case src.Kind == schema.LongDouble || src.Kind == schema.WChar || dst.Kind == schema.LongDouble || dst.Kind == schema.WChar:
+	case src.Kind == schema.LongDouble || src.Kind == schema.WChar || dst.Kind == schema.LongDouble ||
+		dst.Kind == schema.WChar:
 		return cannot()
 	case src.TimeKind() != schema.Invalid && dst.TimeKind() != schema.Invalid:
 		if src.Kind == schema.Struct {
@@ -258,11 +261,13 @@ func (c *compiler) value(src, dst schema.Type, rule *From, path string, cannot f
 		return c.structure(src.Message, dst.Message, path)
 	case text(src.Kind) && text(dst.Kind):
 		return c.boundedText(src, dst, path)
-	case numeric(src.Kind) && numeric(dst.Kind) && (rule.Values != nil || rule.Scale != 0 || c.migrate && !sameBits(src.Kind, dst.Kind)):
+	case numeric(src.Kind) && numeric(dst.Kind) && (rule.Values != nil || rule.Scale != 0 || c.migrate &&
+		!sameBits(src.Kind, dst.Kind)):
 		return c.cast(cast{from: src.Kind, to: dst.Kind, scale: rule.Scale, offset: rule.Offset, values: rule.Values}, path)
 	case rule.Values != nil || rule.Scale != 0:
 		return cannot()
-	case src.Kind.Size() > 0 && src.Kind.Size() == dst.Kind.Size() && (src.Kind == dst.Kind || isByte(src.Kind) && isByte(dst.Kind) || isInt32(src.Kind) && isInt32(dst.Kind)):
+	case src.Kind.Size() > 0 && src.Kind.Size() == dst.Kind.Size() && (src.Kind == dst.Kind || isByte(src.Kind) &&
+		isByte(dst.Kind) || isInt32(src.Kind) && isInt32(dst.Kind)):
 		return c.numbers(1, src.Kind.Size(), dst.Kind == schema.Bool && c.to.Filler)
 	}
 	return cannot()
@@ -383,7 +388,8 @@ func (c *compiler) first(t schema.Type, l ros.Layout) firstByte {
 		for i := 0; i < len(t.Message.Fields) && !f.any; i++ {
 			switch ft := t.Message.Fields[i].Type; {
 			case ft.Array == schema.Fixed && ft.Len == 0:
-			case ft.Array == schema.Bounded || ft.Array == schema.Unbounded || ft.Array == schema.Fixed && l.Sizes && ft.Kind.Size() == 0:
+			case ft.Array == schema.Bounded || ft.Array == schema.Unbounded || ft.Array == schema.Fixed && l.Sizes &&
+				ft.Kind.Size() == 0:
 				f = firstByte{min(4, l.MaxAlign), true}
 			default:
 				f = c.first(ft, l)

@@ -39,7 +39,8 @@ func TestDeep(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Compile(deep(5, 8, schema.Single), deep(5, 8, schema.Single), Options{From: serial.ROS1, To: serial.CDR}); err != nil {
+	if _, err := Compile(deep(5, 8, schema.Single), deep(5, 8, schema.Single),
+		Options{From: serial.ROS1, To: serial.CDR}); err != nil {
 		t.Error(err) // 37,448 fields
 	}
 	// Lists in lists take time in proportion to their number.

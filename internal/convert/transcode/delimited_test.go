@@ -34,18 +34,21 @@ func TestDelimited(t *testing.T) {
 		cdr, ros1 string
 		bytes     int64 // reported
 	}{
-		"as defined":           {schema.Single, false, "09000000 04000000 01000000 05", "01000000 05", 0},
-		"a field more":         {schema.Single, false, "0d000000 08000000 01000000 07000000 05", "01000000 05", 4},
-		"padding":              {schema.Single, false, "0d000000 08000000 01000000 00000000 05", "01000000 05", 0},
-		"in another order":     {schema.Single, true, "0d000000 08000000 01000000 07000000 05", "05 01000000", 4},
-		"after the last":       {schema.Single, false, "0b000000 04000000 01000000 05 0806", "01000000 05", 2},
-		"in a list":            {schema.Unbounded, false, "1d000000 18000000 02000000 08000000 01000000 07000000 04000000 02000000 05", "02000000 01000000 02000000 05", 4},
-		"in an array":          {schema.Fixed, false, "19000000 14000000 08000000 01000000 07000000 04000000 02000000 05", "01000000 02000000 05", 4},
+		"as defined":       {schema.Single, false, "09000000 04000000 01000000 05", "01000000 05", 0},
+		"a field more":     {schema.Single, false, "0d000000 08000000 01000000 07000000 05", "01000000 05", 4},
+		"padding":          {schema.Single, false, "0d000000 08000000 01000000 00000000 05", "01000000 05", 0},
+		"in another order": {schema.Single, true, "0d000000 08000000 01000000 07000000 05", "05 01000000", 4},
+		"after the last":   {schema.Single, false, "0b000000 04000000 01000000 05 0806", "01000000 05", 2},
+		"in a list": {schema.Unbounded, false,
+			"1d000000 18000000 02000000 08000000 01000000 07000000 04000000 02000000 05", "02000000 01000000 02000000 05", 4},
+		"in an array": {schema.Fixed, false, "19000000 14000000 08000000 01000000 07000000 04000000 02000000 05",
+			"01000000 02000000 05", 4},
 		"fewer bytes":          {schema.Single, false, "09000000 03000000 01000000 05", "", 0},
 		"more than there are":  {schema.Single, false, "09000000 0f000000 01000000 05", "", 0},
 		"a size beyond 31 bit": {schema.Single, false, "09000000 ffffffff 01000000 05", "", 0},
 	} {
-		p, err := Compile(outer("p/msg/", false, c.array), outer("p/", c.swap, c.array), Options{From: serial.CDR, To: serial.ROS1})
+		p, err := Compile(outer("p/msg/", false, c.array), outer("p/", c.swap, c.array),
+			Options{From: serial.CDR, To: serial.ROS1})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

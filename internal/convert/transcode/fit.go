@@ -82,7 +82,8 @@ func (c *compiler) fit(src, dst schema.Type, value func() error, path string) er
 	}
 	of := elements{src.Message, dst.Message}
 	var ops []op
-	for i, element := range []func() error{value, func() error { return c.skipValue(single(src), 0) }, func() error { return c.zeroValue(single(dst)) }} {
+	for i, element := range []func() error{value, func() error { return c.skipValue(single(src), 0) },
+		func() error { return c.zeroValue(single(dst)) }} {
 		if i == 2 {
 			if !f.exactly {
 				break
@@ -153,7 +154,8 @@ func (c *compiler) fitArray(src, dst schema.Type, value func() error, path strin
 	}
 	if rest := src.Len - n; rest > 0 {
 		drop := c.notes.dropped.add(fmt.Sprintf("%s[%d:]", path, n))
-		return c.repeat(rest, elements{src: src.Message}, least, func() (int, int) { return ls, 1 }, func() error { return c.skipValue(single(src), drop) })
+		return c.repeat(rest, elements{src: src.Message}, least, func() (int, int) { return ls, 1 },
+			func() error { return c.skipValue(single(src), drop) })
 	}
 	if dst.Array == schema.Fixed && dst.Len > n {
 		more := dst
@@ -186,7 +188,8 @@ func (s *state) fit(pos, from int, o *op) (int, error) {
 		s.fuel -= n
 	}
 	if s.fuel < 0 || o.b > 0 && (at > len(s.src) || n > (len(s.src)-at)/o.b) {
-		return pos, &Error{Offset: pos, What: fmt.Sprintf("a list of %d elements, and %d bytes are left", n, max(0, len(s.src)-at))}
+		return pos, &Error{Offset: pos, What: fmt.Sprintf("a list of %d elements, and %d bytes are left", n,
+			max(0, len(s.src)-at))}
 	}
 	if n > kept {
 		s.lost.cut.hit(f.number)
@@ -273,7 +276,8 @@ func (s *state) cutText(o *op) {
 	n = o.a
 	switch {
 	case wide:
-		if n > 0 && utf16.IsSurrogate(rune(binary.LittleEndian.Uint32(text[4*n:]))) && utf16.IsSurrogate(rune(binary.LittleEndian.Uint32(text[4*(n-1):]))) {
+		if n > 0 && utf16.IsSurrogate(rune(binary.LittleEndian.Uint32(text[4*n:]))) &&
+			utf16.IsSurrogate(rune(binary.LittleEndian.Uint32(text[4*(n-1):]))) {
 			n-- // half a character
 		}
 		s.dst = s.dst[:s.textAt+4+4*n]

@@ -42,7 +42,8 @@ func (p *FromJSON) Losses() []Loss {
 	if n == 0 {
 		return nil
 	}
-	return []Loss{{Code: "schema-values", Messages: n, Message: "messages have values that do not fit their schema; numbers become 0, and lists empty"}}
+	return []Loss{{Code: "schema-values", Messages: n,
+		Message: "messages have values that do not fit their schema; numbers become 0, and lists empty"}}
 }
 
 // Reset sets what Unknown, Odd and Losses count to zero.

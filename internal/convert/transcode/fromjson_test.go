@@ -98,7 +98,8 @@ func TestFromJSON(t *testing.T) {
 		{`"v": {"properties": {"x": {"type": "integer"}, "y": {"type": "string"}}}, "w": {"type": "integer"}`,
 			`{"w": 9, "v": {"y": "a", "x": 1}}`, plain(1, "a", 9), fits},
 		{`"v": {"properties": {"x": {"type": "integer"}, "y": {"type": "string"}}}`, `{"v": 5}`, plain(0, ""), odd},
-		{`"v": {"items": {"properties": {"x": {"type": "integer"}}}}`, `{"v": [{"x": 1}, {}, {"x": 3}]}`, plain(uint32(3), 1, 0, 3), fits},
+		{`"v": {"items": {"properties": {"x": {"type": "integer"}}}}`, `{"v": [{"x": 1}, {}, {"x": 3}]}`,
+			plain(uint32(3), 1, 0, 3), fits},
 	} {
 		p := parseJSON(t, c.properties)
 		got, err := p.Append([]byte("x"), []byte(c.message))
@@ -134,8 +135,10 @@ func b(v bool) int64 {
 func TestJSONRefused(t *testing.T) {
 	p := parseJSON(t, jsonAny)
 	for _, text := range []string{
-		"", " ", "[]", "null", `{"v": 1} x`, `{"v": 1}}`, `{"v" 1}`, `{"v": }`, `{v: 1}`, `{"v": 01}`, `{"v": -}`, `{"v": 1.}`, `{"v": .5}`, `{"v": 1e}`,
-		`{"v": +1}`, `{"v": tru}`, `{"v": 1,}`, `{"v": [1,]}`, `{"v": "\x"}`, `{"v": "\u12g4"}`, "{\"v\": \"\n\"}", `{"v": "`, `{"v": nan}`,
+		"", " ", "[]", "null", `{"v": 1} x`, `{"v": 1}}`, `{"v" 1}`, `{"v": }`, `{v: 1}`, `{"v": 01}`, `{"v": -}`,
+		`{"v": 1.}`, `{"v": .5}`, `{"v": 1e}`,
+		`{"v": +1}`, `{"v": tru}`, `{"v": 1,}`, `{"v": [1,]}`, `{"v": "\x"}`, `{"v": "\u12g4"}`, "{\"v\": \"\n\"}", `{"v": "`,
+		`{"v": nan}`,
 		`{"v": ` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`, strings.Repeat(`{"v":`, 1_000_000),
 	} {
 		if _, err := p.Append(nil, []byte(text)); !errors.Is(err, ErrMalformed) {
@@ -144,7 +147,8 @@ func TestJSONRefused(t *testing.T) {
 	}
 	// An object that is not there has all its fields: a list of them is bounded.
 	wide := parseJSON(t, `"v": {"items": {"properties": {`+strings.TrimSuffix(manyProperties(500), ",")+`}}}`)
-	if _, err := wide.Append(nil, []byte(`{"v": [`+strings.TrimSuffix(strings.Repeat("{},", 100_000), ",")+`]}`)); !errors.Is(err, ErrMalformed) {
+	if _, err := wide.Append(nil, []byte(`{"v": [`+strings.TrimSuffix(strings.Repeat("{},", 100_000), ",")+
+		`]}`)); !errors.Is(err, ErrMalformed) {
 		t.Errorf("a list of empty objects: %v", err)
 	}
 }
@@ -160,8 +164,10 @@ func manyProperties(n int) string {
 // BenchmarkFromJSON: a picture in base64, and a small message.
 func BenchmarkFromJSON(b *testing.B) {
 	for name, c := range map[string][2]string{
-		"picture": {`"data": {"type": "string", "contentEncoding": "base64"}, "n": {"type": "integer"}`, `{"n": 1, "data": "` + strings.Repeat("QUJD", 1<<18) + `"}`},
-		"small":   {`"x": {"type": "number"}, "y": {"type": "number"}, "s": {"type": "string"}`, `{"x": 1.25, "y": -7.5, "s": "a word"}`},
+		"picture": {`"data": {"type": "string", "contentEncoding": "base64"}, "n": {"type": "integer"}`,
+			`{"n": 1, "data": "` + strings.Repeat("QUJD", 1<<18) + `"}`},
+		"small": {`"x": {"type": "number"}, "y": {"type": "number"}, "s": {"type": "string"}`,
+			`{"x": 1.25, "y": -7.5, "s": "a word"}`},
 	} {
 		b.Run(name, func(b *testing.B) {
 			p, src := parseJSON(b, c[0]), []byte(c[1])

@@ -241,7 +241,8 @@ func (c *compiler) zero(t schema.Type) error {
 	case schema.Single:
 		return c.zeroValue(t)
 	case schema.Fixed:
-		return c.repeat(t.Len, elements{dst: t.Message}, 0, func() (int, int) { return 1, c.lead(t, c.to) }, func() error { return c.zeroValue(t) })
+		return c.repeat(t.Len, elements{dst: t.Message}, 0, func() (int, int) { return 1, c.lead(t, c.to) },
+			func() error { return c.zeroValue(t) })
 	}
 	return c.zeros(4, 4)
 }

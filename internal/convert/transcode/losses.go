@@ -85,7 +85,8 @@ func (c *LossCounter) Losses() (out []Loss) {
 			Message: "bytes after the last field are left out; the definition may be older than the publisher"})
 	}
 	if n := c.replaced.Load(); n > 0 {
-		out = append(out, Loss{Code: "text-replaced", Messages: n, Message: "parts of text that are not Unicode are replaced by U+FFFD"})
+		out = append(out, Loss{Code: "text-replaced", Messages: n,
+			Message: "parts of text that are not Unicode are replaced by U+FFFD"})
 	}
 	if n := c.wrapped.Load(); n > 0 {
 		out = append(out, Loss{Code: "time-wrapped", Messages: n,
@@ -93,7 +94,8 @@ func (c *LossCounter) Losses() (out []Loss) {
 	}
 	if n := c.normal.Load(); n > 0 {
 		out = append(out, Loss{Code: "time-normalized", Messages: n, Kept: true,
-			Message: "times or durations with other nanoseconds than 0 to 999,999,999 are written with these; they mean the same, and stay so on the way back"})
+			Message: "times or durations with other nanoseconds than 0 to 999,999,999 are written with these; they mean the " +
+				"same, and stay so on the way back"})
 	}
 	return out
 }

@@ -17,8 +17,10 @@ import (
 // messages in which it has a value, whatever its type is and wherever it stands.
 func TestDroppedValues(t *testing.T) {
 	sub := &schema.Message{Name: "p/msg/S", Fields: []schema.Field{field("a", schema.Uint16), field("b", schema.String)}}
-	header := &schema.Message{Name: "std_msgs/Header", Fields: []schema.Field{field("seq", schema.Uint32), field("frame_id", schema.String)}}
-	zero := map[schema.Kind]any{schema.Uint8: num{[]byte{0}}, schema.Uint16: num{make([]byte, 2)}, schema.Uint32: num{make([]byte, 4)}, schema.Float64: num{make([]byte, 8)}, schema.String: ""}
+	header := &schema.Message{Name: "std_msgs/Header", Fields: []schema.Field{field("seq", schema.Uint32),
+		field("frame_id", schema.String)}}
+	zero := map[schema.Kind]any{schema.Uint8: num{[]byte{0}}, schema.Uint16: num{make([]byte, 2)},
+		schema.Uint32: num{make([]byte, 4)}, schema.Float64: num{make([]byte, 8)}, schema.String: ""}
 	value := func(v map[string]any, m *schema.Message) any {
 		out := &strc{}
 		for _, f := range m.Fields {
@@ -48,7 +50,8 @@ func TestDroppedValues(t *testing.T) {
 		none, other any
 	}{
 		{field("x", schema.Float64), num{make([]byte, 8)}, num{[]byte{0, 0, 0, 0, 0, 0, 0, 128}}},
-		{many(field("x", schema.Uint16), schema.Fixed, 3), list{num{[]byte{0, 0}}, num{[]byte{0, 0}}, num{[]byte{0, 0}}}, list{num{[]byte{0, 0}}, num{[]byte{0, 0}}, one}},
+		{many(field("x", schema.Uint16), schema.Fixed, 3), list{num{[]byte{0, 0}}, num{[]byte{0, 0}}, num{[]byte{0, 0}}},
+			list{num{[]byte{0, 0}}, num{[]byte{0, 0}}, one}},
 		{many(field("x", schema.Uint16), schema.Unbounded, 0), list{}, list{num{[]byte{0, 0}}}},
 		{field("x", schema.String), "", "s"},
 		{many(field("x", schema.String), schema.Unbounded, 0), list{}, list{""}},
@@ -107,7 +110,8 @@ func TestTrailing(t *testing.T) {
 	v := r.value(schema.Type{Kind: schema.Struct, Message: typ}, 0)
 	for form := ros.PlainLE; form < ros.Forms; form++ {
 		in := walkEncode(typ, v, serial.CDR, form)
-		for rest, want := range map[string]int64{"": 0, "\x00": 0, "\x00\x00\x00\x00\x00\x00\x00": 0, "\x00\x00\x01": 3, "\x00\x00\x00\x00\x00\x00\x00\x00": 8, "IMPORTANT": 9} {
+		for rest, want := range map[string]int64{"": 0, "\x00": 0, "\x00\x00\x00\x00\x00\x00\x00": 0, "\x00\x00\x01": 3,
+			"\x00\x00\x00\x00\x00\x00\x00\x00": 8, "IMPORTANT": 9} {
 			p, err := Compile(typ, typ, Options{From: serial.CDR, To: serial.ROS1})
 			if err != nil {
 				t.Fatal(err)
@@ -118,7 +122,8 @@ func TestTrailing(t *testing.T) {
 				}
 			}
 			l := slices.DeleteFunc(p.Losses(), func(l Loss) bool { return l.Code == "time-wrapped" })
-			if want == 0 && len(l) > 0 || want > 0 && (len(l) != 1 || l[0].Code != "trailing-bytes" || l[0].Messages != 2 || l[0].Bytes != 2*want) {
+			if want == 0 && len(l) > 0 || want > 0 && (len(l) != 1 || l[0].Code != "trailing-bytes" || l[0].Messages != 2 ||
+				l[0].Bytes != 2*want) {
 				t.Errorf("form %d, %q after the last field: %+v", form, rest, l)
 			}
 		}
@@ -172,7 +177,8 @@ func TestReplaced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Append(nil, append([]byte{byte(len(text)), 0, 0, 0}, text...)); err != nil || len(p.Losses()) > 0 != lost {
+		if _, err := p.Append(nil, append([]byte{byte(len(text)), 0, 0, 0}, text...)); err != nil ||
+			len(p.Losses()) > 0 != lost {
 			t.Errorf("%q: %+v %v", text, p.Losses(), err)
 		}
 	}
@@ -215,7 +221,8 @@ func TestWrapped(t *testing.T) {
 			}
 			out, err := p.Append(nil, w.in)
 			l := p.Losses()
-			if err != nil || string(out) != string(w.out) || w.lost != (len(l) == 1 && l[0].Code == "time-wrapped" && l[0].Messages == 1) || !w.lost && len(l) > 0 {
+			if err != nil || string(out) != string(w.out) || w.lost != (len(l) == 1 && l[0].Code == "time-wrapped" &&
+				l[0].Messages == 1) || !w.lost && len(l) > 0 {
 				t.Errorf("%s with %#x, %v: % x %+v %v", c.name, c.sec, w.o, out, l, err)
 			}
 		}

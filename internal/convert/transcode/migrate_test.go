@@ -143,7 +143,8 @@ func walkNumber(src, dst schema.Kind, b []byte) (num, bool) {
 	if src == dst {
 		return num{b}, false
 	}
-	if len(b) == dst.Size() && (isByte(src) && dst == schema.Byte || isByte(src) && dst == schema.Char || isByte(dst) && (src == schema.Byte || src == schema.Char)) {
+	if len(b) == dst.Size() && (isByte(src) && dst == schema.Byte || isByte(src) && dst == schema.Char || isByte(dst) &&
+		(src == schema.Byte || src == schema.Char)) {
 		return num{b}, false
 	}
 	wide := make([]byte, 8)
@@ -184,7 +185,8 @@ func walkNumber(src, dst schema.Kind, b []byte) (num, bool) {
 		}
 		f64, _ := value.Float64() // integers become float64 first
 		f := float32(f64)
-		return put(uint64(math.Float32bits(f))), math.IsInf(float64(f), 0) != value.IsInf() || !value.IsInf() && new(big.Float).SetPrec(2000).SetFloat64(float64(f)).Cmp(value) != 0
+		return put(uint64(math.Float32bits(f))), math.IsInf(float64(f), 0) != value.IsInf() || !value.IsInf() &&
+			new(big.Float).SetPrec(2000).SetFloat64(float64(f)).Cmp(value) != 0
 	case schema.Bool:
 		changed := nan || value.Cmp(big.NewFloat(1)) != 0 && value.Sign() != 0
 		return put(map[bool]uint64{true: 1}[nan || value.Sign() != 0]), changed
@@ -314,7 +316,8 @@ func TestMigrateDamaged(t *testing.T) {
 				}
 				b = b[:r.IntN(len(b)+1)]
 				out, err := plan.Append(nil, b)
-				if other, err2 := judge.Append(nil, b); (err == nil) != (err2 == nil) || err == nil && !sameContent(t, dst, out, other) {
+				if other, err2 := judge.Append(nil, b); (err == nil) != (err2 == nil) || err == nil && !sameContent(t, dst, out,
+					other) {
 					t.Fatalf("seed %d, % x: %v; the judge: %v\n got % x\nwant % x", seed, b, err, err2, out, other)
 				}
 				if form == ros.PlainLE {
@@ -343,8 +346,10 @@ func TestCast(t *testing.T) {
 	kinds := append([]schema.Kind{schema.Enum}, numberKinds...)
 	for _, from := range kinds {
 		var inputs [][]byte
-		for _, v := range []float64{0, 1, -1, 0.5, -0.5, 2, 127, 128, -128, -129, 255, 256, 32767, 32768, -32769, 65535, 65536,
-			1 << 24, 1<<24 + 1, 1<<31 - 1, 1 << 31, -1 << 31, -1<<31 - 1, 1<<32 - 1, 1 << 32, 1 << 53, 1<<53 + 2, 1 << 63, -1 << 63, 1 << 64,
+		for _, v := range []float64{0, 1, -1, 0.5, -0.5, 2, 127, 128, -128, -129, 255, 256, 32767, 32768, -32769, 65535,
+			65536,
+			1 << 24, 1<<24 + 1, 1<<31 - 1, 1 << 31, -1 << 31, -1<<31 - 1, 1<<32 - 1, 1 << 32, 1 << 53, 1<<53 + 2, 1 << 63,
+			-1 << 63, 1 << 64,
 			math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, math.MaxFloat32, 1e-320, math.Copysign(0, -1)} {
 			n, _ := walkNumber(schema.Float64, from, binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 			inputs = append(inputs, n.bytes)
@@ -353,7 +358,8 @@ func TestCast(t *testing.T) {
 			inputs = append(inputs, r.number(from.Size()).bytes)
 		}
 		for _, to := range kinds {
-			src, dst := &schema.Message{Name: "p/msg/A", Fields: []schema.Field{field("x", from)}}, &schema.Message{Name: "p/msg/A", Fields: []schema.Field{field("x", to)}}
+			src, dst := &schema.Message{Name: "p/msg/A", Fields: []schema.Field{field("x", from)}},
+				&schema.Message{Name: "p/msg/A", Fields: []schema.Field{field("x", to)}}
 			plan, err := Compile(src, dst, Options{From: serial.ROS1, To: serial.ROS1, Migrate: true})
 			if err != nil {
 				t.Fatal(err)
@@ -368,7 +374,8 @@ func TestCast(t *testing.T) {
 			for _, in := range inputs {
 				if out, err := judge.Append(nil, in); err != nil {
 					t.Fatal(err)
-				} else if want, _ := walkNumber(from, to, in); from != to && !bytes.Equal(out, want.bytes) && !(isNaN(to, out) && isNaN(to, want.bytes)) {
+				} else if want, _ := walkNumber(from, to, in); from != to && !bytes.Equal(out, want.bytes) &&
+					!(isNaN(to, out) && isNaN(to, want.bytes)) {
 					t.Errorf("%s %x is %s %x for the judge, not %x", from, in, to, out, want.bytes)
 				}
 				want, changed := walkNumber(from, to, in)
@@ -405,12 +412,14 @@ func isNaN(k schema.Kind, b []byte) bool {
 
 // TestMigrateRules: what rules ask for, by hand.
 func TestMigrateRules(t *testing.T) {
-	point := &schema.Message{Name: "p/msg/Point", Fields: []schema.Field{field("x", schema.Float64), field("y", schema.Float64)}}
+	point := &schema.Message{Name: "p/msg/Point", Fields: []schema.Field{field("x", schema.Float64),
+		field("y", schema.Float64)}}
 	old := &schema.Message{Name: "p/msg/Old", Fields: []schema.Field{
 		field("speed", schema.Float32), field("mode", schema.Uint8), field("x", schema.Float64), field("y", schema.Float64),
 		field("note", schema.String), field("gone", schema.Int32), strct("inner", point)}}
 	moved := &schema.Message{Name: "p/msg/New", Fields: []schema.Field{
-		field("mode", schema.Int32), field("kmh", schema.Float64), strct("at", point), field("label", schema.String), many(field("k", schema.Uint16), schema.Unbounded, 0)}}
+		field("mode", schema.Int32), field("kmh", schema.Float64), strct("at", point), field("label", schema.String),
+		many(field("k", schema.Uint16), schema.Unbounded, 0)}}
 	moved.Fields[4].Default = "[1, 0x10]"
 	rule := &Rule{Fields: map[string]From{
 		"kmh":   {Path: "speed", Scale: 3.6},
@@ -419,33 +428,37 @@ func TestMigrateRules(t *testing.T) {
 		"at.y":  {Path: "inner.y"},
 		"label": {Default: `"none"`},
 	}, Drop: map[string]bool{"gone": true, "inner.x": true, "note": true}}
-	plan, err := Compile(old, moved, Options{From: serial.CDR, To: serial.CDR, Migrate: true, Rule: func(src, dst *schema.Message) *Rule {
-		if src == old {
-			return rule
-		}
-		return nil
-	}})
+	plan, err := Compile(old, moved, Options{From: serial.CDR, To: serial.CDR, Migrate: true,
+		Rule: func(src, dst *schema.Message) *Rule {
+			if src == old {
+				return rule
+			}
+			return nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f32 := func(f float32) num { return num{binary.LittleEndian.AppendUint32(nil, math.Float32bits(f))} }
 	f64 := func(f float64) num { return num{binary.LittleEndian.AppendUint64(nil, math.Float64bits(f))} }
 	in := &strc{names: []string{"speed", "mode", "x", "y", "note", "gone", "inner"},
-		vals: []any{f32(10), num{[]byte{2}}, f64(1), f64(2), "hello", num{[]byte{9, 0, 0, 0}}, &strc{names: []string{"x", "y"}, vals: []any{f64(3), f64(4)}}}}
+		vals: []any{f32(10), num{[]byte{2}}, f64(1), f64(2), "hello", num{[]byte{9, 0, 0, 0}},
+			&strc{names: []string{"x", "y"}, vals: []any{f64(3), f64(4)}}}}
 	out := &strc{names: []string{"mode", "kmh", "at", "label", "k"},
-		vals: []any{num{[]byte{0xec, 0xff, 0xff, 0xff}}, f64(36), &strc{names: []string{"x", "y"}, vals: []any{f64(1), f64(4)}}, "none", list{num{[]byte{1, 0}}, num{[]byte{16, 0}}}}}
+		vals: []any{num{[]byte{0xec, 0xff, 0xff, 0xff}}, f64(36), &strc{names: []string{"x", "y"},
+			vals: []any{f64(1), f64(4)}}, "none", list{num{[]byte{1, 0}}, num{[]byte{16, 0}}}}}
 	message, want := walkEncode(old, in, serial.CDR, ros.PlainLE), walkEncode(moved, out, serial.CDR, ros.PlainLE)
 	check(t, 0, plan, message, want)
 	origins := map[string]content.Origin{}
 	for path, f := range rule.Fields {
 		origins[path] = content.Origin(f)
 	}
-	judge, err := content.NewMigration([]content.Version{{Source: old, Target: moved, Rule: func(src, _ *schema.Message) *content.Rule {
-		if src == old {
-			return &content.Rule{Fields: origins, Drop: []string{"gone", "inner.x", "note"}}
-		}
-		return nil
-	}}}, serial.CDR, serial.CDR)
+	judge, err := content.NewMigration([]content.Version{{Source: old, Target: moved,
+		Rule: func(src, _ *schema.Message) *content.Rule {
+			if src == old {
+				return &content.Rule{Fields: origins, Drop: []string{"gone", "inner.x", "note"}}
+			}
+			return nil
+		}}}, serial.CDR, serial.CDR)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -487,24 +500,26 @@ func TestMigrateOne(t *testing.T) {
 			dst.Fields = append(dst.Fields, f)
 			changed++
 		}
-		plan, err := Compile(src, dst, Options{From: serial.CDR, To: serial.CDR, Migrate: true, Rule: func(a, _ *schema.Message) *Rule {
-			if a == src {
-				return rule
-			}
-			return nil
-		}})
+		plan, err := Compile(src, dst, Options{From: serial.CDR, To: serial.CDR, Migrate: true,
+			Rule: func(a, _ *schema.Message) *Rule {
+				if a == src {
+					return rule
+				}
+				return nil
+			}})
 		if errors.Is(err, errTooLarge) {
 			continue
 		}
 		if err != nil {
 			t.Fatal(seed, err)
 		}
-		judge, err := content.NewMigration([]content.Version{{Source: src, Target: dst, Rule: func(a, _ *schema.Message) *content.Rule {
-			if a == src {
-				return &content.Rule{Fields: origins}
-			}
-			return nil
-		}}}, serial.CDR, serial.CDR)
+		judge, err := content.NewMigration([]content.Version{{Source: src, Target: dst,
+			Rule: func(a, _ *schema.Message) *content.Rule {
+				if a == src {
+					return &content.Rule{Fields: origins}
+				}
+				return nil
+			}}}, serial.CDR, serial.CDR)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -525,10 +540,14 @@ func TestMigrateOne(t *testing.T) {
 
 // TestMigrateOneByHand: a value becomes a list of it, and of a list the first value remains.
 func TestMigrateOneByHand(t *testing.T) {
-	src := &schema.Message{Name: "p/A", Fields: []schema.Field{field("a", schema.Uint8), many(field("b", schema.Uint16), schema.Unbounded, 0), many(field("c", schema.Uint8), schema.Fixed, 2), field("d", schema.String)}}
-	dst := &schema.Message{Name: "p/A", Fields: []schema.Field{many(field("a", schema.Uint16), schema.Unbounded, 0), field("b", schema.Uint8), field("c", schema.Uint8), many(field("d", schema.String), schema.Fixed, 2)}}
-	rule := &Rule{Fields: map[string]From{"a": {Path: "a"}, "b": {Path: "b", Scale: 2}, "c": {Path: "c"}, "d": {Path: "d"}}}
-	plan, err := Compile(src, dst, Options{From: serial.ROS1, To: serial.ROS1, Migrate: true, Rule: func(_, _ *schema.Message) *Rule { return rule }})
+	src := &schema.Message{Name: "p/A", Fields: []schema.Field{field("a", schema.Uint8), many(field("b", schema.Uint16),
+		schema.Unbounded, 0), many(field("c", schema.Uint8), schema.Fixed, 2), field("d", schema.String)}}
+	dst := &schema.Message{Name: "p/A", Fields: []schema.Field{many(field("a", schema.Uint16), schema.Unbounded, 0),
+		field("b", schema.Uint8), field("c", schema.Uint8), many(field("d", schema.String), schema.Fixed, 2)}}
+	rule := &Rule{Fields: map[string]From{"a": {Path: "a"}, "b": {Path: "b", Scale: 2}, "c": {Path: "c"},
+		"d": {Path: "d"}}}
+	plan, err := Compile(src, dst, Options{From: serial.ROS1, To: serial.ROS1, Migrate: true,
+		Rule: func(_, _ *schema.Message) *Rule { return rule }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -536,9 +555,12 @@ func TestMigrateOneByHand(t *testing.T) {
 		t.Error(got)
 	}
 	for in, want := range map[string]string{
-		"\x07" + "\x01\x00\x00\x00\x03\x00" + "\x08\x00" + "\x01\x00\x00\x00x":         "\x01\x00\x00\x00\x07\x00" + "\x06" + "\x08" + "\x01\x00\x00\x00x\x00\x00\x00\x00",
-		"\x07" + "\x02\x00\x00\x00\x03\x00\x04\x00" + "\x08\x09" + "\x01\x00\x00\x00x": "\x01\x00\x00\x00\x07\x00" + "\x06" + "\x08" + "\x01\x00\x00\x00x\x00\x00\x00\x00",
-		"\x07" + "\x00\x00\x00\x00" + "\x08\x00" + "\x00\x00\x00\x00":                  "\x01\x00\x00\x00\x07\x00" + "\x00" + "\x08" + "\x00\x00\x00\x00\x00\x00\x00\x00",
+		"\x07" + "\x01\x00\x00\x00\x03\x00" + "\x08\x00" + "\x01\x00\x00\x00x": "\x01\x00\x00\x00\x07\x00" + "\x06" +
+			"\x08" + "\x01\x00\x00\x00x\x00\x00\x00\x00",
+		"\x07" + "\x02\x00\x00\x00\x03\x00\x04\x00" + "\x08\x09" + "\x01\x00\x00\x00x": "\x01\x00\x00\x00\x07\x00" + "\x06" +
+			"\x08" + "\x01\x00\x00\x00x\x00\x00\x00\x00",
+		"\x07" + "\x00\x00\x00\x00" + "\x08\x00" + "\x00\x00\x00\x00": "\x01\x00\x00\x00\x07\x00" + "\x00" + "\x08" +
+			"\x00\x00\x00\x00\x00\x00\x00\x00",
 	} {
 		if got, err := plan.Append(nil, []byte(in)); err != nil || string(got) != want {
 			t.Errorf("%q becomes %q, not %q: %v", in, got, want, err)
@@ -551,7 +573,8 @@ func TestMigrateOneByHand(t *testing.T) {
 	if got := strings.Join(codes, " "); got != "fields-dropped1 lists-cut1" {
 		t.Error(got)
 	}
-	if _, err := Compile(src, dst, Options{From: serial.ROS1, To: serial.ROS1, Rule: func(_, _ *schema.Message) *Rule { return rule }}); err == nil {
+	if _, err := Compile(src, dst, Options{From: serial.ROS1, To: serial.ROS1,
+		Rule: func(_, _ *schema.Message) *Rule { return rule }}); err == nil {
 		t.Error("without Migrate a value becomes a list")
 	}
 }

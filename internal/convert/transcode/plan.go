@@ -130,7 +130,8 @@ func beginsWithSeq(m *schema.Message) bool {
 		return false
 	}
 	h := m.Fields[0].Type
-	return h.Kind == schema.Struct && h.Array == schema.Single && h.Message.Name == "std_msgs/Header" && facts.IsSeq(h.Message, 0)
+	return h.Kind == schema.Struct && h.Array == schema.Single && h.Message.Name == "std_msgs/Header" &&
+		facts.IsSeq(h.Message, 0)
 }
 
 // SeqOffset is where in the output the 4 bytes of the top Header's seq lie when
@@ -279,7 +280,8 @@ func (p *Plan) appendSpecial(dst, src []byte) (out, rest []byte, err error) {
 		return dst, nil, err
 	}
 	if len(left) > 0 {
-		return dst, nil, &Error{Offset: len(plain) - len(left), What: fmt.Sprintf("internal error: %d bytes of the plain message are left over", len(left))}
+		return dst, nil, &Error{Offset: len(plain) - len(left),
+			What: fmt.Sprintf("internal error: %d bytes of the plain message are left over", len(left))}
 	}
 	if extra > 0 {
 		p.lost.trailing.Add(1)

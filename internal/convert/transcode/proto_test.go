@@ -22,7 +22,8 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-var genTypes = []descriptorpb.FieldDescriptorProto_Type{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11, 11, 12, 13, 14, 15, 16, 17, 18}
+var genTypes = []descriptorpb.FieldDescriptorProto_Type{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11, 11, 12, 13, 14, 15, 16,
+	17, 18}
 
 // TestProtoDifferential compares the programs with the reference on random types
 // and messages, both ways, with fields in order, shuffled and repeated: 4,000, and 10,000 with BAGCONV_EXHAUSTIVE=1.
@@ -157,8 +158,9 @@ func TestDescribed(t *testing.T) {
 // See TestTimesOfProto for nanoseconds of 2^31 and more.
 func TestDuration(t *testing.T) {
 	ros1 := &schema.Message{Name: "p/T", Fields: []schema.Field{field("d", schema.Duration)}}
-	ros2 := &schema.Message{Name: "p/msg/T", Fields: []schema.Field{strct("d", &schema.Message{Name: "builtin_interfaces/msg/Duration",
-		Fields: []schema.Field{field("sec", schema.Int32), field("nanosec", schema.Uint32)}})}}
+	ros2 := &schema.Message{Name: "p/msg/T",
+		Fields: []schema.Field{strct("d", &schema.Message{Name: "builtin_interfaces/msg/Duration",
+			Fields: []schema.Field{field("sec", schema.Int32), field("nanosec", schema.Uint32)}})}}
 	for _, c := range []struct {
 		sec, nsec int32 // in ROS
 		seconds   int64 // in protobuf
@@ -226,7 +228,8 @@ func TestDuration(t *testing.T) {
 
 // small is a type with one of several things, for tests by hand.
 func small(t testing.TB) (protoreflect.MessageDescriptor, *schema.Message) {
-	field := func(name string, num int32, typ descriptorpb.FieldDescriptorProto_Type, rep bool) *descriptorpb.FieldDescriptorProto {
+	field := func(name string, num int32, typ descriptorpb.FieldDescriptorProto_Type,
+		rep bool) *descriptorpb.FieldDescriptorProto {
 		label := descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL
 		if rep {
 			label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED
@@ -237,10 +240,13 @@ func small(t testing.TB) (protoreflect.MessageDescriptor, *schema.Message) {
 	sub.TypeName = proto.String(".p.S")
 	a, b := field("a", 4, 5, false), field("b", 5, 9, false)
 	a.OneofIndex, b.OneofIndex = proto.Int32(0), proto.Int32(0)
-	f := &descriptorpb.FileDescriptorProto{Name: proto.String("p"), Package: proto.String("p"), MessageType: []*descriptorpb.DescriptorProto{
-		{Name: proto.String("M"), Field: []*descriptorpb.FieldDescriptorProto{field("x", 1, 13, false), field("list", 2, 13, true), sub, a, b},
-			OneofDecl: []*descriptorpb.OneofDescriptorProto{{Name: proto.String("o")}}},
-		{Name: proto.String("S"), Field: []*descriptorpb.FieldDescriptorProto{field("y", 1, 13, false), field("z", 2, 13, false)}}}}
+	f := &descriptorpb.FileDescriptorProto{Name: proto.String("p"), Package: proto.String("p"),
+		MessageType: []*descriptorpb.DescriptorProto{
+			{Name: proto.String("M"), Field: []*descriptorpb.FieldDescriptorProto{field("x", 1, 13, false),
+				field("list", 2, 13, true), sub, a, b},
+				OneofDecl: []*descriptorpb.OneofDescriptorProto{{Name: proto.String("o")}}},
+			{Name: proto.String("S"), Field: []*descriptorpb.FieldDescriptorProto{field("y", 1, 13, false),
+				field("z", 2, 13, false)}}}}
 	data, _ := proto.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{f}})
 	set, err := protoschema.Parse(data)
 	if err != nil {
@@ -289,7 +295,8 @@ func TestProtoRules(t *testing.T) {
 		{"an unknown field", []byte{8, 1, 0x98, 6, 1}, words(1, 0, 0, 0, 0, 0, 0), 1},
 		{"another wire type", []byte{13, 1, 0, 0, 0}, words(0, 0, 0, 0, 0, 0, 0), 1},
 		{"an unknown group", []byte{0x9b, 6, 8, 1, 0x9c, 6}, words(0, 0, 0, 0, 0, 0, 0), 1},
-		{"a negative enum-like number", append([]byte{32}, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1), words(0, 0, 0, 0, 4, math.MaxUint32, 0), 0},
+		{"a negative enum-like number", append([]byte{32}, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1),
+			words(0, 0, 0, 0, 4, math.MaxUint32, 0), 0},
 	} {
 		p.Reset()
 		got, err := p.Append(nil, c.src)

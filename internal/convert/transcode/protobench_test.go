@@ -19,7 +19,8 @@ func BenchmarkProto(b *testing.B) {
 		v    any
 	}{
 		{"Imu", set([]string{"header"}, header)},
-		{"Joints", set([]string{"header", "name", "position"}, header, repeat(30, "joint_number"), repeat(30, num{[]byte("8 bytes.")}))},
+		{"Joints", set([]string{"header", "name", "position"}, header, repeat(30, "joint_number"),
+			repeat(30, num{[]byte("8 bytes.")}))},
 		{"TF", set([]string{"transforms"}, repeat(20, set([]string{"header", "child"}, header, "wheel_l")))},
 	} {
 		msg := parseBench(b, "t/msg/"+c.name, rosmsg.ROS2)

@@ -21,12 +21,15 @@ type protoGen struct{ *rand.Rand }
 // file makes a file of a few messages; those with a higher index are used by
 // those with a lower one, and now and then in reverse.
 func (g *protoGen) file() *descriptorpb.FileDescriptorProto {
-	f := &descriptorpb.FileDescriptorProto{Name: proto.String("t.proto"), Package: proto.String("a.b"), Syntax: proto.String("proto2")}
+	f := &descriptorpb.FileDescriptorProto{Name: proto.String("t.proto"), Package: proto.String("a.b"),
+		Syntax: proto.String("proto2")}
 	if g.IntN(3) == 0 {
 		f.Syntax = proto.String("proto3")
 	}
-	f.EnumType = []*descriptorpb.EnumDescriptorProto{{Name: proto.String("Color"), Value: []*descriptorpb.EnumValueDescriptorProto{
-		{Name: proto.String("RED"), Number: proto.Int32(0)}, {Name: proto.String("BLUE"), Number: proto.Int32(7)}, {Name: proto.String("DARK"), Number: proto.Int32(-3)}}}}
+	f.EnumType = []*descriptorpb.EnumDescriptorProto{{Name: proto.String("Color"),
+		Value: []*descriptorpb.EnumValueDescriptorProto{
+			{Name: proto.String("RED"), Number: proto.Int32(0)}, {Name: proto.String("BLUE"), Number: proto.Int32(7)},
+			{Name: proto.String("DARK"), Number: proto.Int32(-3)}}}}
 	n := 1 + g.IntN(4)
 	for i := range n {
 		f.MessageType = append(f.MessageType, g.message(f, i, n))
@@ -53,8 +56,10 @@ func (g *protoGen) message(f *descriptorpb.FileDescriptorProto, index, n int) *d
 				fd.Type = descriptorpb.FieldDescriptorProto_TYPE_INT32.Enum()
 				break
 			}
-			sub := &descriptorpb.DescriptorProto{Name: proto.String(fmt.Sprintf("F%d", i)), Field: []*descriptorpb.FieldDescriptorProto{
-				{Name: proto.String("x"), Number: proto.Int32(2), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), Type: descriptorpb.FieldDescriptorProto_TYPE_SINT64.Enum()}}}
+			sub := &descriptorpb.DescriptorProto{Name: proto.String(fmt.Sprintf("F%d", i)),
+				Field: []*descriptorpb.FieldDescriptorProto{
+					{Name: proto.String("x"), Number: proto.Int32(2), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
+						Type: descriptorpb.FieldDescriptorProto_TYPE_SINT64.Enum()}}}
 			m.NestedType = append(m.NestedType, sub)
 			fd.TypeName = proto.String(fmt.Sprintf(".a.b.M%d.F%d", index, i))
 		case descriptorpb.FieldDescriptorProto_TYPE_ENUM:
@@ -66,10 +71,15 @@ func (g *protoGen) message(f *descriptorpb.FileDescriptorProto, index, n int) *d
 			}
 			fd.TypeName = proto.String(fmt.Sprintf(".a.b.M%d", target))
 			if g.IntN(5) == 0 { // a map
-				entry := &descriptorpb.DescriptorProto{Name: proto.String(fmt.Sprintf("F%dEntry", i)), Options: &descriptorpb.MessageOptions{MapEntry: proto.Bool(true)},
+				entry := &descriptorpb.DescriptorProto{Name: proto.String(fmt.Sprintf("F%dEntry", i)),
+					Options: &descriptorpb.MessageOptions{MapEntry: proto.Bool(true)},
 					Field: []*descriptorpb.FieldDescriptorProto{
-						{Name: proto.String("key"), Number: proto.Int32(1), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), Type: descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum()},
-						{Name: proto.String("value"), Number: proto.Int32(2), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), Type: descriptorpb.FieldDescriptorProto_TYPE_INT32.Enum()}}}
+						{Name: proto.String("key"), Number: proto.Int32(1),
+							Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
+							Type:  descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum()},
+						{Name: proto.String("value"), Number: proto.Int32(2),
+							Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
+							Type:  descriptorpb.FieldDescriptorProto_TYPE_INT32.Enum()}}}
 				m.NestedType = append(m.NestedType, entry)
 				fd.TypeName = proto.String(fmt.Sprintf(".a.b.M%d.F%dEntry", index, i))
 				fd.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
@@ -93,13 +103,16 @@ func (g *protoGen) decorate(m *descriptorpb.DescriptorProto, fd *descriptorpb.Fi
 		return
 	}
 	if !proto3 && g.IntN(2) == 0 {
-		defaults := map[descriptorpb.FieldDescriptorProto_Type]string{1: []string{"nan", "inf", "1.5"}[g.IntN(3)], 2: []string{"nan", "-inf", "0"}[g.IntN(3)],
-			3: "-9", 4: "9", 5: "-7", 6: "8", 7: "6", 8: "true", 9: "text", 12: `\001b`, 13: "5", 14: "BLUE", 15: "-4", 16: "-3", 17: "-2", 18: "-1"}
+		defaults := map[descriptorpb.FieldDescriptorProto_Type]string{1: []string{"nan", "inf", "1.5"}[g.IntN(3)],
+			2: []string{"nan", "-inf", "0"}[g.IntN(3)],
+			3: "-9", 4: "9", 5: "-7", 6: "8", 7: "6", 8: "true", 9: "text", 12: `\001b`, 13: "5", 14: "BLUE", 15: "-4", 16: "-3",
+			17: "-2", 18: "-1"}
 		if v, ok := defaults[fd.GetType()]; ok {
 			fd.DefaultValue = proto.String(v)
 		}
 	}
-	if g.IntN(4) == 0 && fd.GetLabel() == descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL && fd.GetType() != descriptorpb.FieldDescriptorProto_TYPE_GROUP {
+	if g.IntN(4) == 0 && fd.GetLabel() == descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL &&
+		fd.GetType() != descriptorpb.FieldDescriptorProto_TYPE_GROUP {
 		if len(m.OneofDecl) == 0 {
 			m.OneofDecl = []*descriptorpb.OneofDescriptorProto{{Name: proto.String("choice")}}
 		}
@@ -118,7 +131,8 @@ func (g *protoGen) fill(m protoreflect.Message, depth int) {
 		switch {
 		case f.IsMap():
 			for range g.IntN(3) {
-				m.Mutable(f).Map().Set(protoreflect.ValueOfString(fmt.Sprint(g.IntN(100))).MapKey(), protoreflect.ValueOfInt32(int32(g.Uint32())))
+				m.Mutable(f).Map().Set(protoreflect.ValueOfString(fmt.Sprint(g.IntN(100))).MapKey(),
+					protoreflect.ValueOfInt32(int32(g.Uint32())))
 			}
 		case f.IsList():
 			for range g.IntN(4) {

@@ -10,13 +10,17 @@ import (
 // A maker makes random types and values.
 type maker struct{ *rand.Rand }
 
-var numberKinds = []schema.Kind{schema.Bool, schema.Int8, schema.Uint8, schema.Int16, schema.Uint16, schema.Int32, schema.Uint32,
+var numberKinds = []schema.Kind{schema.Bool, schema.Int8, schema.Uint8, schema.Int16, schema.Uint16, schema.Int32,
+	schema.Uint32,
 	schema.Int64, schema.Uint64, schema.Float32, schema.Float64, schema.Byte, schema.Char}
 
 var (
-	testTime    = &schema.Message{Name: "builtin_interfaces/msg/Time", Fields: []schema.Field{field("sec", schema.Int32), field("nanosec", schema.Uint32)}}
-	testHeader1 = &schema.Message{Name: "std_msgs/Header", Fields: []schema.Field{field("seq", schema.Uint32), field("stamp", schema.Time), field("frame_id", schema.String)}}
-	testHeader2 = &schema.Message{Name: "std_msgs/msg/Header", Fields: []schema.Field{strct("stamp", testTime), field("frame_id", schema.String)}}
+	testTime = &schema.Message{Name: "builtin_interfaces/msg/Time", Fields: []schema.Field{field("sec", schema.Int32),
+		field("nanosec", schema.Uint32)}}
+	testHeader1 = &schema.Message{Name: "std_msgs/Header", Fields: []schema.Field{field("seq", schema.Uint32),
+		field("stamp", schema.Time), field("frame_id", schema.String)}}
+	testHeader2 = &schema.Message{Name: "std_msgs/msg/Header", Fields: []schema.Field{strct("stamp", testTime),
+		field("frame_id", schema.String)}}
 )
 
 func field(name string, k schema.Kind) schema.Field {
@@ -137,7 +141,8 @@ func (r maker) scramble(m *schema.Message) *schema.Message {
 		d.Fields = append(d.Fields, f)
 	}
 	for range r.IntN(3) {
-		d.Fields = append(d.Fields, field(fmt.Sprintf("new%d", r.Uint32()), append(numberKinds, schema.String)[r.IntN(len(numberKinds)+1)]))
+		d.Fields = append(d.Fields, field(fmt.Sprintf("new%d", r.Uint32()),
+			append(numberKinds, schema.String)[r.IntN(len(numberKinds)+1)]))
 	}
 	if r.IntN(2) == 0 {
 		r.Shuffle(len(d.Fields), func(i, j int) { d.Fields[i], d.Fields[j] = d.Fields[j], d.Fields[i] })

@@ -307,7 +307,8 @@ func (s *state) list(pos int, o *op) (n, at int, err error) {
 			return 0, at, &Error{Offset: pos, What: "too many elements that take no bytes"}
 		}
 	} else if at > len(s.src) || count > (len(s.src)-at)/o.b {
-		return 0, at, &Error{Offset: pos, What: fmt.Sprintf("a list of %d elements, but only %d bytes are left", count, max(0, len(s.src)-at))}
+		return 0, at, &Error{Offset: pos, What: fmt.Sprintf("a list of %d elements, but only %d bytes are left", count,
+			max(0, len(s.src)-at))}
 	}
 	if o.code == opLoop || o.code == opSkipLoop {
 		return count, at, nil
@@ -374,5 +375,6 @@ func (s *state) swap(p []byte, width int) {
 }
 
 func (s *state) short(pos, want int) error {
-	return &Error{Offset: pos, What: fmt.Sprintf("the message ends too early: %d bytes needed, %d left", want, len(s.src)-pos)}
+	return &Error{Offset: pos, What: fmt.Sprintf("the message ends too early: %d bytes needed, %d left", want,
+		len(s.src)-pos)}
 }

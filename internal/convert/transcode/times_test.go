@@ -33,16 +33,21 @@ var twoWords = []struct {
 	{kind: schema.Time, ros1: words{0, 0}, cdr: words{0, 0}},
 	{kind: schema.Time, ros1: words{math.MaxInt32, math.MaxUint32}, cdr: words{math.MaxInt32, math.MaxUint32}},
 	{kind: schema.Time, ros1: words{1 << 31, 5}, cdr: words{1 << 31, 5}, beyond: [2]bool{true, true}},
-	{kind: schema.Time, ros1: words{math.MaxUint32, 999_999_999}, cdr: words{math.MaxUint32, 999_999_999}, beyond: [2]bool{true, true}},
+	{kind: schema.Time, ros1: words{math.MaxUint32, 999_999_999}, cdr: words{math.MaxUint32, 999_999_999},
+		beyond: [2]bool{true, true}},
 	{kind: schema.Duration, ros1: words{bits(-1), 500_000_000}, cdr: words{bits(-1), 500_000_000}},
-	{kind: schema.Duration, ros1: words{bits(math.MinInt32), math.MaxInt32}, cdr: words{bits(math.MinInt32), math.MaxInt32}},
+	{kind: schema.Duration, ros1: words{bits(math.MinInt32), math.MaxInt32}, cdr: words{bits(math.MinInt32),
+		math.MaxInt32}},
 	{kind: schema.Duration, ros1: words{0, bits(-1)}, cdr: words{bits(-1), 999_999_999}, once: true},
 	{kind: schema.Duration, ros1: words{1, bits(-1_500_000_000)}, cdr: words{bits(-1), 500_000_000}, once: true},
 	{kind: schema.Duration, ros1: words{bits(-3), bits(math.MinInt32)}, cdr: words{bits(-6), 852_516_352}, once: true},
-	{kind: schema.Duration, ros1: words{bits(math.MinInt32), bits(-1)}, cdr: words{bits(math.MinInt32), math.MaxUint32}, beyond: [2]bool{true, false}, once: true},
+	{kind: schema.Duration, ros1: words{bits(math.MinInt32), bits(-1)}, cdr: words{bits(math.MinInt32), math.MaxUint32},
+		beyond: [2]bool{true, false}, once: true},
 	{kind: schema.Duration, ros1: words{2, 147_483_648}, cdr: words{0, 1 << 31}, once: true, from: serial.CDR},
-	{kind: schema.Duration, ros1: words{3, 294_967_295}, cdr: words{bits(-1), math.MaxUint32}, once: true, from: serial.CDR},
-	{kind: schema.Duration, ros1: words{math.MaxInt32, 1 << 31}, cdr: words{math.MaxInt32, 1 << 31}, beyond: [2]bool{false, true}, once: true, from: serial.CDR},
+	{kind: schema.Duration, ros1: words{3, 294_967_295}, cdr: words{bits(-1), math.MaxUint32}, once: true,
+		from: serial.CDR},
+	{kind: schema.Duration, ros1: words{math.MaxInt32, 1 << 31}, cdr: words{math.MaxInt32, 1 << 31},
+		beyond: [2]bool{false, true}, once: true, from: serial.CDR},
 }
 
 // TestTimes: a time or duration is the same length of time in the other encoding,
@@ -58,7 +63,8 @@ func TestTimes(t *testing.T) {
 	for _, c := range twoWords {
 		one, two := field("x", c.kind), strct("x", struct2[c.kind])
 		for _, place := range []string{"field", "two", "list", "array", "root"} {
-			a, b := &schema.Message{Name: "p/T", Fields: []schema.Field{one}}, &schema.Message{Name: "p/msg/T", Fields: []schema.Field{two}}
+			a, b := &schema.Message{Name: "p/T", Fields: []schema.Field{one}}, &schema.Message{Name: "p/msg/T",
+				Fields: []schema.Field{two}}
 			make := func(v any) any { return &strc{names: []string{"x"}, vals: []any{v}} }
 			switch place {
 			case "two":
@@ -132,7 +138,8 @@ func protoTime(t *testing.T, kind schema.Kind, wire serial.Encoding) (there *ToP
 	typ := &schema.Message{Name: "p/T", Fields: []schema.Field{field("x", kind)}}
 	if wire == serial.CDR {
 		name := map[schema.Kind]string{schema.Time: "Time", schema.Duration: "Duration"}[kind]
-		typ = &schema.Message{Name: "p/msg/T", Fields: []schema.Field{strct("x", &schema.Message{Name: "builtin_interfaces/msg/" + name, Fields: testTime.Fields})}}
+		typ = &schema.Message{Name: "p/msg/T",
+			Fields: []schema.Field{strct("x", &schema.Message{Name: "builtin_interfaces/msg/" + name, Fields: testTime.Fields})}}
 	}
 	data, name, err := protoschema.Describe(typ, nil)
 	var set *protoschema.Set
@@ -177,23 +184,33 @@ func TestTimesOfProto(t *testing.T) {
 		beyond    bool // from protobuf
 		normal    bool // the words do not come back
 	}{
-		{kind: schema.Time, wire: serial.ROS1, w: words{math.MaxUint32, 1}, sec: math.MaxUint32, nsec: 1, to: true, from: true},
+		{kind: schema.Time, wire: serial.ROS1, w: words{math.MaxUint32, 1}, sec: math.MaxUint32, nsec: 1, to: true,
+			from: true},
 		{kind: schema.Time, wire: serial.CDR, w: words{bits(-1), 1}, sec: -1, nsec: 1, to: true, from: true},
 		{kind: schema.Time, wire: serial.ROS1, w: words{1, 3_000_000_000}, sec: 4, to: true, normal: true},
-		{kind: schema.Time, wire: serial.CDR, w: words{bits(-1), math.MaxUint32}, sec: 3, nsec: 294_967_295, to: true, normal: true},
-		{kind: schema.Duration, wire: serial.CDR, w: words{bits(-9), math.MaxUint32}, sec: -4, nsec: -705_032_705, to: true, normal: true},
-		{kind: schema.Duration, wire: serial.CDR, w: words{math.MaxInt32, math.MaxUint32}, sec: math.MaxInt32 + 4, nsec: 294_967_295, to: true, normal: true},
+		{kind: schema.Time, wire: serial.CDR, w: words{bits(-1), math.MaxUint32}, sec: 3, nsec: 294_967_295, to: true,
+			normal: true},
+		{kind: schema.Duration, wire: serial.CDR, w: words{bits(-9), math.MaxUint32}, sec: -4, nsec: -705_032_705, to: true,
+			normal: true},
+		{kind: schema.Duration, wire: serial.CDR, w: words{math.MaxInt32, math.MaxUint32}, sec: math.MaxInt32 + 4,
+			nsec: 294_967_295, to: true, normal: true},
 		{kind: schema.Time, wire: serial.ROS1, w: words{bits(-1), 1}, sec: -1, nsec: 1, from: true, beyond: true},
 		{kind: schema.Time, wire: serial.CDR, w: words{1 << 31, 1}, sec: 1 << 31, nsec: 1, from: true, beyond: true},
 		{kind: schema.Time, wire: serial.CDR, w: words{0, 999_999_999}, sec: 1, nsec: -1, from: true, normal: true},
-		{kind: schema.Duration, wire: serial.CDR, w: words{1, 500_000_000}, sec: 3, nsec: -1_500_000_000, from: true, normal: true},
-		{kind: schema.Duration, wire: serial.CDR, w: words{bits(-1), 500_000_000}, sec: 0, nsec: -500_000_000, from: true, to: true},
+		{kind: schema.Duration, wire: serial.CDR, w: words{1, 500_000_000}, sec: 3, nsec: -1_500_000_000, from: true,
+			normal: true},
+		{kind: schema.Duration, wire: serial.CDR, w: words{bits(-1), 500_000_000}, sec: 0, nsec: -500_000_000, from: true,
+			to: true},
 		{kind: schema.Duration, wire: serial.CDR, w: words{bits(-1), 1}, sec: -1, nsec: 1, from: true, normal: true},
 		{kind: schema.Duration, wire: serial.ROS1, w: words{0, bits(-999_999_999)}, sec: -1, nsec: 1, from: true, to: true},
-		{kind: schema.Time, wire: serial.CDR, w: words{620, 1_500_000_000}, sec: 620, nsec: 1_500_000_000, from: true, to: true},
-		{kind: schema.Duration, wire: serial.ROS1, w: words{bits(math.MinInt32), bits(-1)}, sec: math.MinInt32, nsec: -1, from: true, normal: true},
-		{kind: schema.Duration, wire: serial.ROS1, w: words{math.MaxInt32, 1}, sec: math.MaxInt32 + 1, nsec: -999_999_999, from: true, normal: true},
-		{kind: schema.Duration, wire: serial.ROS1, w: words{3, bits(-1_500_000_000)}, sec: 3, nsec: -1_500_000_000, from: true, to: true},
+		{kind: schema.Time, wire: serial.CDR, w: words{620, 1_500_000_000}, sec: 620, nsec: 1_500_000_000, from: true,
+			to: true},
+		{kind: schema.Duration, wire: serial.ROS1, w: words{bits(math.MinInt32), bits(-1)}, sec: math.MinInt32, nsec: -1,
+			from: true, normal: true},
+		{kind: schema.Duration, wire: serial.ROS1, w: words{math.MaxInt32, 1}, sec: math.MaxInt32 + 1, nsec: -999_999_999,
+			from: true, normal: true},
+		{kind: schema.Duration, wire: serial.ROS1, w: words{3, bits(-1_500_000_000)}, sec: 3, nsec: -1_500_000_000,
+			from: true, to: true},
 	} {
 		there, back := protoTime(t, c.kind, c.wire)
 		w := ros.NewWriter(nil, c.wire == serial.CDR)
@@ -201,7 +218,8 @@ func TestTimesOfProto(t *testing.T) {
 		w.U32(c.w.nsec)
 		pb := protoStamp(c.sec, c.nsec)
 		if c.to {
-			if got, err := there.Append(nil, w.Buf); err != nil || !bytes.Equal(got, pb) || codesOf(there.Losses()) != wantedCode(false, c.normal) {
+			if got, err := there.Append(nil, w.Buf); err != nil || !bytes.Equal(got, pb) ||
+				codesOf(there.Losses()) != wantedCode(false, c.normal) {
 				t.Errorf("%s %v of wire %d: %x, want %x (%v, %v)", c.kind, c.w, c.wire, got, pb, err, there.Losses())
 			}
 		}

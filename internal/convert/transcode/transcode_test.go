@@ -100,7 +100,8 @@ func TestDamaged(t *testing.T) {
 		for _, p := range []struct {
 			plan *Plan
 			in   []byte
-		}{{there, in}, {back, walkEncode(ros2, v, serial.CDR, ros.PlainLE)}, {back, walkEncode(ros2, v, serial.CDR, ros.Delimited2BE)}} {
+		}{{there, in}, {back, walkEncode(ros2, v, serial.CDR, ros.PlainLE)},
+			{back, walkEncode(ros2, v, serial.CDR, ros.Delimited2BE)}} {
 			for range 60 {
 				b := bytes.Clone(p.in)
 				for range 1 + r.IntN(3) {
@@ -198,12 +199,14 @@ func TestHugeCounts(t *testing.T) {
 }
 
 func TestBool(t *testing.T) {
-	m := &schema.Message{Name: "p/T", Fields: []schema.Field{many(field("b", schema.Bool), schema.Unbounded, 0), field("c", schema.Bool)}}
+	m := &schema.Message{Name: "p/T", Fields: []schema.Field{many(field("b", schema.Bool), schema.Unbounded, 0),
+		field("c", schema.Bool)}}
 	p, err := Compile(m, m, Options{From: serial.ROS1, To: serial.CDR})
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, 0, p, append([]byte{12, 0, 0, 0}, 1, 0, 2, 255, 0, 1, 1, 1, 0, 0, 7, 1, 9), append([]byte{0, 1, 0, 0, 12, 0, 0, 0}, 1, 0, 1, 1, 0, 1, 1, 1, 0, 0, 1, 1, 1))
+	check(t, 0, p, append([]byte{12, 0, 0, 0}, 1, 0, 2, 255, 0, 1, 1, 1, 0, 0, 7, 1, 9),
+		append([]byte{0, 1, 0, 0, 12, 0, 0, 0}, 1, 0, 1, 1, 0, 1, 1, 1, 0, 0, 1, 1, 1))
 }
 
 func TestWString(t *testing.T) {

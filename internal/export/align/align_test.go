@@ -12,9 +12,12 @@ func TestChoose(t *testing.T) {
 		i, k   int
 		share  float64
 	}{
-		{Last, 0, 5, -1, -1, 0}, {Last, 0, 10, 0, 0, 0}, {Last, 0, 39, 1, 1, 0}, {Last, 0, 1000, 2, 2, 0}, {Last, 10, 31, -1, -1, 0}, {Last, 19, 39, 1, 1, 0},
-		{Nearest, 0, 5, 0, 0, 0}, {Nearest, 0, 15, 0, 0, 0}, {Nearest, 0, 16, 1, 1, 0}, {Nearest, 3, 5, -1, -1, 0}, {Nearest, 0, 99, 2, 2, 0},
-		{Linear, 0, 25, 1, 2, 0.25}, {Linear, 0, 20, 1, 1, 0}, {Linear, 0, 41, -1, -1, 0}, {Linear, 10, 25, -1, -1, 0}, {Linear, 15, 25, 1, 2, 0.25},
+		{Last, 0, 5, -1, -1, 0}, {Last, 0, 10, 0, 0, 0}, {Last, 0, 39, 1, 1, 0}, {Last, 0, 1000, 2, 2, 0}, {Last, 10, 31, -1,
+			-1, 0}, {Last, 19, 39, 1, 1, 0},
+		{Nearest, 0, 5, 0, 0, 0}, {Nearest, 0, 15, 0, 0, 0}, {Nearest, 0, 16, 1, 1, 0}, {Nearest, 3, 5, -1, -1, 0}, {Nearest,
+			0, 99, 2, 2, 0},
+		{Linear, 0, 25, 1, 2, 0.25}, {Linear, 0, 20, 1, 1, 0}, {Linear, 0, 41, -1, -1, 0}, {Linear, 10, 25, -1, -1,
+			0}, {Linear, 15, 25, 1, 2, 0.25},
 	} {
 		before := -1
 		for before+1 < len(times) && times[before+1] <= c.tick {
@@ -34,7 +37,8 @@ func TestSettled(t *testing.T) {
 		t.Error("settled at another time")
 	}
 	linear := Rule{Method: Linear}
-	if linear.Settled(0, Idle) || !linear.Settled(0, Idle+1) || !linear.Awaits([]int64{3}, 4) || linear.Awaits([]int64{4}, 4) || !linear.Awaits(nil, 4) {
+	if linear.Settled(0, Idle) || !linear.Settled(0, Idle+1) || !linear.Awaits([]int64{3}, 4) ||
+		linear.Awaits([]int64{4}, 4) || !linear.Awaits(nil, 4) {
 		t.Error("awaits another message")
 	}
 }

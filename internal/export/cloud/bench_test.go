@@ -8,7 +8,8 @@ func layouts() map[string]*Cloud {
 	float := func(name string, offset uint32) Field { return Field{name, offset, Float32, 1} }
 	position := []Field{float("x", 0), float("y", 4), float("z", 8)}
 	ouster := append(position[:3:3], float("intensity", 16), Field{"t", 20, Uint32, 1},
-		Field{"reflectivity", 24, Uint16, 1}, Field{"ring", 26, Uint16, 1}, Field{"ambient", 28, Uint16, 1}, Field{"range", 32, Uint32, 1})
+		Field{"reflectivity", 24, Uint16, 1}, Field{"ring", 26, Uint16, 1}, Field{"ambient", 28, Uint16, 1},
+		Field{"range", 32, Uint32, 1})
 	gapped := append(position[:3:3], float("intensity", 16), Field{"ring", 20, Uint16, 1})
 	swapped := velodyne(points)
 	swapped.BigEndian = true

@@ -230,7 +230,8 @@ func velodyne(points int) *Cloud {
 
 // of returns a cloud of one row, with values that look like those of a sensor.
 func of(points int, step uint32, fields ...Field) *Cloud {
-	c := &Cloud{Width: uint32(points), Height: 1, PointStep: step, RowStep: uint32(points) * step, Fields: fields, Data: make([]byte, points*int(step))}
+	c := &Cloud{Width: uint32(points), Height: 1, PointStep: step, RowStep: uint32(points) * step, Fields: fields,
+		Data: make([]byte, points*int(step))}
 	r := rand.New(rand.NewPCG(1, 1))
 	for p := range points {
 		for _, f := range fields {
@@ -258,15 +259,18 @@ func TestHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	const head = "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z intensity ring time normal t tag\n" +
-		"SIZE 4 4 4 4 2 4 4 8 1\nTYPE F F F F U F F U I\nCOUNT 1 1 1 1 1 1 3 1 1\nWIDTH 3\nHEIGHT 2\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 6\nDATA binary\n"
+		"SIZE 4 4 4 4 2 4 4 8 1\nTYPE F F F F U F F U I\nCOUNT 1 1 1 1 1 1 3 1 1\nWIDTH 3\nHEIGHT 2\nVIEWPOINT 0 0 0 1 0 0 " +
+		"0\nPOINTS 6\nDATA binary\n"
 	if !strings.HasPrefix(string(file), head) || len(file) != len(head)+6*43 {
 		t.Errorf("%q", file)
 	}
 	if file, err = c.AppendPLY(nil, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	const plyHead = "ply\nformat binary_little_endian 1.0\ncomment organised: 2 rows of 3 points\nelement vertex 6\nproperty float x\n" +
-		"property float y\nproperty float z\nproperty float intensity\nproperty uint16 ring\nproperty float time\nproperty float normal_0\n" +
+	const plyHead = "ply\nformat binary_little_endian 1.0\ncomment organised: 2 rows of 3 points\nelement vertex " +
+		"6\nproperty float x\n" +
+		"property float y\nproperty float z\nproperty float intensity\nproperty uint16 ring\nproperty float time\nproperty " +
+		"float normal_0\n" +
 		"property float normal_1\nproperty float normal_2\nproperty double t\nproperty char tag\nend_header\n"
 	if !strings.HasPrefix(string(file), plyHead) {
 		t.Errorf("%q", file)
@@ -275,7 +279,8 @@ func TestHeader(t *testing.T) {
 
 // TestNames: names that a format cannot hold become others, each its own, and are reported.
 func TestNames(t *testing.T) {
-	fields := []Field{{"x", 0, Uint8, 1}, {"x", 0, Uint8, 1}, {"x_2", 0, Uint8, 1}, {"a b\n", 0, Uint8, 1}, {"", 0, Uint8, 1}, {"_", 0, Uint8, 1},
+	fields := []Field{{"x", 0, Uint8, 1}, {"x", 0, Uint8, 1}, {"x_2", 0, Uint8, 1}, {"a b\n", 0, Uint8, 1},
+		{"", 0, Uint8, 1}, {"_", 0, Uint8, 1},
 		{"größe", 0, Uint8, 1}, {"n", 0, Uint8, 2}, {"n_1", 0, Uint8, 1}, {strings.Repeat("l", 300), 0, Uint8, 1}}
 	c := of(1, 2, fields...)
 	var e Encoder
@@ -291,7 +296,8 @@ func TestNames(t *testing.T) {
 	if n := e.Notes(); len(n.Renamed) != 7 || n.Renamed[0] != (Renaming{"x", "x_2"}) {
 		t.Errorf("%q", n.Renamed)
 	}
-	if file, err = e.AppendPLY(nil, c, Options{}); err != nil || !strings.Contains(string(file), "uchar n_0\nproperty uchar n_1\nproperty uchar n_1_2\n") {
+	if file, err = e.AppendPLY(nil, c, Options{}); err != nil || !strings.Contains(string(file),
+		"uchar n_0\nproperty uchar n_1\nproperty uchar n_1_2\n") {
 		t.Errorf("%q %v", file, err)
 	}
 }
@@ -386,7 +392,8 @@ func TestDropNaN(t *testing.T) {
 		for _, size := range []int{4, 8} {
 			datatype := map[int]uint8{4: Float32, 8: Float64}[size]
 			s := uint32(size)
-			c := of(8, 3*s+1, Field{"id", 3 * s, Uint8, 1}, Field{"x", 0, datatype, 1}, Field{"y", s, datatype, 1}, Field{"z", 2 * s, datatype, 1})
+			c := of(8, 3*s+1, Field{"id", 3 * s, Uint8, 1}, Field{"x", 0, datatype, 1}, Field{"y", s, datatype, 1},
+				Field{"z", 2 * s, datatype, 1})
 			c.Width, c.Height, c.RowStep, c.BigEndian = 4, 2, 4*c.PointStep, big
 			bits := map[int]uint64{4: 0x7fc00000, 8: 0x7ff8 << 48}[size]
 			infinite := map[int]uint64{4: 0xff800000, 8: 0xfff0 << 48}[size]
@@ -403,7 +410,8 @@ func TestDropNaN(t *testing.T) {
 				}
 			}
 			var e Encoder
-			for o, wanted := range map[Options]string{{}: "\x00\x01\x02\x03\x04\x05\x06\x07", {DropNaN: true}: "\x00\x02\x03\x05\x06", {DropNaN: true, Compressed: true}: "\x00\x02\x03\x05\x06"} {
+			for o, wanted := range map[Options]string{{}: "\x00\x01\x02\x03\x04\x05\x06\x07",
+				{DropNaN: true}: "\x00\x02\x03\x05\x06", {DropNaN: true, Compressed: true}: "\x00\x02\x03\x05\x06"} {
 				file, err := e.AppendPCD(nil, c, o)
 				if err != nil {
 					t.Fatal(err)
@@ -457,8 +465,12 @@ func TestReuse(t *testing.T) {
 	if write() != first {
 		t.Error("it was compiled twice")
 	}
-	for i, change := range []func(){func() { c.Fields[3].Name = "i" }, func() { c.Fields[3].Offset = 12 }, func() { c.BigEndian = true },
-		func() { c.Fields[5].Datatype = Uint8 }, func() { c.Fields[5].Count = 2 }, func() { c.PointStep = 31; c.RowStep = 93 }} {
+	for i, change := range []func(){func() { c.Fields[3].Name = "i" }, func() { c.Fields[3].Offset = 12 },
+		func() { c.BigEndian = true },
+		func() { c.Fields[5].Datatype = Uint8 }, func() { c.Fields[5].Count = 2 }, func() {
+			c.PointStep = 31
+			c.RowStep = 93
+		}} {
 		before := e.layout
 		change()
 		if write() == before {
@@ -479,7 +491,8 @@ func TestCompressedSmaller(t *testing.T) {
 		src  []byte
 		most int
 	}{
-		"zeros": {make([]byte, 1<<20), 1 << 20 / 80}, "noise": {noise, len(noise) + len(noise)/32 + 1}, "twice": {slices.Concat(noise[:8000], noise[:8000]), 8000 + 600},
+		"zeros": {make([]byte, 1<<20), 1 << 20 / 80}, "noise": {noise, len(noise) + len(noise)/32 + 1}, "twice": {
+			slices.Concat(noise[:8000], noise[:8000]), 8000 + 600},
 		"nothing": {nil, 0}, "one": {[]byte{7}, 2}, "short": {[]byte("aaaaaa"), 6},
 	} {
 		got := appendLZF(nil, c.src, table)

@@ -14,7 +14,8 @@ import (
 )
 
 // numpyTypes are the datatypes as numpy names them.
-var numpyTypes = [...]string{Int8: "i1", Uint8: "u1", Int16: "i2", Uint16: "u2", Int32: "i4", Uint32: "u4", Float32: "f4", Float64: "f8", Int64: "i8", Uint64: "u8"}
+var numpyTypes = [...]string{Int8: "i1", Uint8: "u1", Int16: "i2", Uint16: "u2", Int32: "i4", Uint32: "u4",
+	Float32: "f4", Float64: "f8", Int64: "i8", Uint64: "u8"}
 
 // TestReferee: pypcd4 and plyfile read the same values in files of random clouds and of sensors.
 func TestReferee(t *testing.T) {

@@ -29,7 +29,8 @@ type Doubts struct {
 
 // Sum returns the sum of two counts.
 func (d Doubts) Sum(e Doubts) Doubts {
-	return Doubts{d.Times + e.Times, d.Beyond + e.Beyond, d.Text + e.Text, d.Wide + e.Wide, d.Bools + e.Bools, d.Enums + e.Enums, d.Keys + e.Keys,
+	return Doubts{d.Times + e.Times, d.Beyond + e.Beyond, d.Text + e.Text, d.Wide + e.Wide, d.Bools + e.Bools,
+		d.Enums + e.Enums, d.Keys + e.Keys,
 		d.Unknown + e.Unknown, d.Longer + e.Longer}
 }
 
@@ -130,8 +131,8 @@ func (b *Batch) Columns() []*Column {
 	return b.top
 }
 
-// Append adds a message, which it reads only during the call. The times are in ns since 1970. On an error the batch is as
-// before.
+// Append adds a message, which it reads only during the call. The times are in ns since 1970. On an error the batch is
+// as before.
 func (b *Batch) Append(m []byte, logTime, publishTime int64, sequence uint64) error {
 	return b.AppendAt(m, logTime, publishTime, sequence, "", 0)
 }

@@ -28,12 +28,16 @@ func benchTypes() map[string]*typetree.Message {
 		}
 		return typetree.Field{Name: name, Message: m}
 	}
-	header := typetree.Field{Name: "header", Message: &typetree.Message{Package: "std_msgs", Name: "Header", Fields: []typetree.Field{
-		{Name: "seq", Kind: "uint32", OnlyROS1: true}, number("stamp", "time"), number("frame_id", "string")}}}
-	transform := &typetree.Message{Package: "t", Name: "T", Fields: []typetree.Field{header, number("child_frame_id", "string"), doubles("translation", "xyz"), doubles("rotation", "xyzw")}}
-	point := &typetree.Message{Package: "t", Name: "P", Fields: []typetree.Field{number("x", "float32"), number("y", "float32"), number("i", "uint16")}}
+	header := typetree.Field{Name: "header", Message: &typetree.Message{Package: "std_msgs", Name: "Header",
+		Fields: []typetree.Field{
+			{Name: "seq", Kind: "uint32", OnlyROS1: true}, number("stamp", "time"), number("frame_id", "string")}}}
+	transform := &typetree.Message{Package: "t", Name: "T", Fields: []typetree.Field{header,
+		number("child_frame_id", "string"), doubles("translation", "xyz"), doubles("rotation", "xyzw")}}
+	point := &typetree.Message{Package: "t", Name: "P", Fields: []typetree.Field{number("x", "float32"),
+		number("y", "float32"), number("i", "uint16")}}
 	types := map[string]*typetree.Message{
-		"Imu": {Fields: []typetree.Field{header, doubles("orientation", "xyzw"), array(number("orientation_covariance", "float64"), 9),
+		"Imu": {Fields: []typetree.Field{header, doubles("orientation", "xyzw"),
+			array(number("orientation_covariance", "float64"), 9),
 			doubles("angular_velocity", "xyz"), array(number("angular_velocity_covariance", "float64"), 9),
 			doubles("linear_acceleration", "xyz"), array(number("linear_acceleration_covariance", "float64"), 9)}},
 		"TF":     {Fields: []typetree.Field{array(typetree.Field{Name: "transforms", Message: transform}, 0)}},

@@ -269,7 +269,8 @@ func (c *compiler) absent(f *message.Field) bool {
 		return false
 	}
 	oneof := f.Proto.ContainingOneof()
-	return f.Presence && (f.Type != nil || f.Kind == message.Bytes && f.Proto.Message() != nil || oneof != nil && !oneof.IsSynthetic())
+	return f.Presence && (f.Type != nil || f.Kind == message.Bytes && f.Proto.Message() != nil || oneof != nil &&
+		!oneof.IsSynthetic())
 }
 
 // kindOf returns what a field is, or what one value of it is.

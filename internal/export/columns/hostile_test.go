@@ -108,14 +108,16 @@ func TestProportion(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Reset()
-	if err := b.Append(bytes.Repeat([]byte{0x12, 0}, 60_000), 0, 0, 0); !errors.Is(err, ros.ErrMalformed) || !strings.Contains(err.Error(), "proportion") {
+	if err := b.Append(bytes.Repeat([]byte{0x12, 0}, 60_000), 0, 0, 0); !errors.Is(err, ros.ErrMalformed) ||
+		!strings.Contains(err.Error(), "proportion") {
 		t.Errorf("%v: %d bytes", err, b.Bytes())
 	}
 	rows := program(t, "string s\nuint8[] d\nint8[] n", columns.Options{Explode: "n"}).NewBatch()
 	data := binary.LittleEndian.AppendUint32(nil, 1<<20)
 	data = append(append(data, make([]byte, 1<<20)...), 0, 0, 0, 0)
 	data = append(append(data, 0, 0, 1, 0), make([]byte, 1<<16)...)
-	if err := rows.Append(data, 0, 0, 0); !errors.Is(err, ros.ErrMalformed) || !strings.Contains(err.Error(), "proportion") || rows.Bytes() > 16 {
+	if err := rows.Append(data, 0, 0, 0); !errors.Is(err, ros.ErrMalformed) || !strings.Contains(err.Error(),
+		"proportion") || rows.Bytes() > 16 {
 		t.Errorf("%v: %d bytes", err, rows.Bytes())
 	}
 }
@@ -124,7 +126,8 @@ func TestProportion(t *testing.T) {
 func TestTooMany(t *testing.T) {
 	text := "A a\nA b\nA c\nA d\nA e\nA f\nA g\nA h\nA i\nA j"
 	for _, next := range []string{"B", "C", "D", "int8"} {
-		text += line + string(next[0]-1) + "\n" + strings.ReplaceAll("T a\nT b\nT c\nT d\nT e\nT f\nT g\nT h\nT i\nT j", "T ", next+" ")
+		text += line + string(next[0]-1) + "\n" + strings.ReplaceAll("T a\nT b\nT c\nT d\nT e\nT f\nT g\nT h\nT i\nT j", "T ",
+			next+" ")
 	}
 	text = strings.Replace(text, line+"h", line+"D", 1)
 	_, err := columns.Compile(typeOf(t, text), columns.Options{})
@@ -136,7 +139,8 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-const fuzzText = "string name\nP[] ps\nP[2] two\nbool b\nuint8[] data\ntime[3] ts\nstring[] names\nint64 id\nE e\nE[] es\nduration[] ds" +
+const fuzzText = "string name\nP[] ps\nP[2] two\nbool b\nuint8[] data\ntime[3] ts\nstring[] names\nint64 id\nE " +
+	"e\nE[] es\nduration[] ds" +
 	line + "P\nfloat64 x\nfloat32[] y\nstring s\nE e" + line + "E"
 
 // FuzzROS: any bytes are a message, or leave the batch as it was.
@@ -174,7 +178,8 @@ func fuzzed(t *testing.T, typ *message.Type, data []byte) {
 		b := p.NewBatch()
 		before := dump(b.Columns())
 		err = b.Append(data, 0, 0, 0)
-		if err != nil && (!errors.Is(err, ros.ErrMalformed) || dump(b.Columns()) != before || b.Doubts() != (columns.Doubts{})) {
+		if err != nil && (!errors.Is(err, ros.ErrMalformed) || dump(b.Columns()) != before ||
+			b.Doubts() != (columns.Doubts{})) {
 			t.Fatal(err)
 		}
 		if err == nil {

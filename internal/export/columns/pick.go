@@ -32,7 +32,8 @@ func picksOf(t *message.Type, o Options) (*pick, error) {
 			return nil, err
 		}
 		if f := steps[0].Field; len(steps) > 1 || steps[0].Index >= 0 || !f.List || f.Lone {
-			return nil, &message.PathError{Path: o.Explode, What: "only a list of the message itself can be exploded, by its name"}
+			return nil, &message.PathError{Path: o.Explode,
+				What: "only a list of the message itself can be exploded, by its name"}
 		}
 		rows = steps[0].Field
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/bagconv/bagconv/internal/testing/typetree"
 )
 
-// TestPlaces: with places, columns have what they have without, when the places are looked up in the file. Messages that do
-// not fit leave nothing.
+// TestPlaces: with places, columns have what they have without, when the places are looked up in the file. Messages
+// that do not fit leave nothing.
 func TestPlaces(t *testing.T) {
 	seeds, placed := 200, 0
 	for seed := range uint64(seeds) {
@@ -73,7 +73,8 @@ func lookedUp(t *testing.T, c *columns.Column, file []byte, placed *int) *column
 	if len(c.Children) == 4 && c.Children[2].Field.Name == "offset" && c.Children[1].Field.Name == "file" {
 		field := *c.Field
 		field.Kind, field.Children = columns.Binary, nil
-		out := &columns.Column{Field: &field, Len: c.Len, Offsets: []int32{0}, Valid: c.Valid, Nulls: c.Nulls, Values: []byte{}}
+		out := &columns.Column{Field: &field, Len: c.Len, Offsets: []int32{0}, Valid: c.Valid, Nulls: c.Nulls,
+			Values: []byte{}}
 		for i := range c.Len {
 			text := func(k int) []byte {
 				x := c.Children[k]

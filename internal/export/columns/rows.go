@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// NewRows returns a batch for rows that are put together of values of other batches: AppendFrom, AppendBetween or AppendNull
-// for each of its Columns, then AddRow.
+// NewRows returns a batch for rows that are put together of values of other batches: AppendFrom, AppendBetween or
+// AppendNull for each of its Columns, then AddRow.
 func NewRows(schema []Field) *Batch {
 	p := &Program{schema: schema}
 	for i := range p.schema {
@@ -60,9 +60,9 @@ func (c *Column) AppendNull() {
 // AppendFrom appends value i of a column with a field of the same kind and children.
 func (c *Column) AppendFrom(from *Column, i int) { c.AppendBetween(from, i, i, 0) }
 
-// AppendBetween appends what is between values i and k of a column, share of the way to k, from 0 to 1: of floats and times,
-// also in structs, arrays, and lists of the same length. Quaternions keep their length. All else is that of i. A value is
-// null if one of the two is.
+// AppendBetween appends what is between values i and k of a column, share of the way to k, from 0 to 1: of floats and
+// times, also in structs, arrays, and lists of the same length. Quaternions keep their length. All else is that of i. A
+// value is null if one of the two is.
 func (c *Column) AppendBetween(from *Column, i, k int, share float64) {
 	if from.Null(i) || from.Null(k) {
 		c.AppendNull()
@@ -191,8 +191,8 @@ func (c *Column) normalise(from *Column, i, k int, share float64) {
 	}
 }
 
-// AppendMembers appends a struct whose members are values of other columns, in their order, as AppendBetween does for each; a
-// null if i is less than 0.
+// AppendMembers appends a struct whose members are values of other columns, in their order, as AppendBetween does for
+// each; a null if i is less than 0.
 func (c *Column) AppendMembers(from []*Column, i, k int, share float64) {
 	if i < 0 {
 		c.AppendNull()

@@ -101,7 +101,8 @@ func TestRows(t *testing.T) {
 	if o := list.Offsets; o[1] != 2 || o[4] != 6 || number(list.Children[0], 2) != 2 || number(list.Children[0], 3) != 15 {
 		t.Errorf("lists: %v", list.Offsets)
 	}
-	if pair := byName["pair"]; number(pair.Children[0], 2) != 1.5 || number(pair.Children[0], 3) != 3 || pair.Children[0].Len != 8 {
+	if pair := byName["pair"]; number(pair.Children[0], 2) != 1.5 || number(pair.Children[0], 3) != 3 ||
+		pair.Children[0].Len != 8 {
 		t.Errorf("arrays: %d values", pair.Children[0].Len)
 	}
 	if s := byName["s"]; string(s.Values) != "firstfirstother" {

@@ -30,7 +30,8 @@ const (
 	Map         // as List; the element is a Struct of key and value
 )
 
-var kindNames = [...]string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
+var kindNames = [...]string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32",
+	"float64",
 	"time", "duration", "enum", "text", "binary", "fixed binary", "struct", "list", "fixed list", "map"}
 
 // String returns the name of a kind.

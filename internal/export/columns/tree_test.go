@@ -223,7 +223,8 @@ func (e *encoder) message(m *typetree.Message, v []typetree.Value) {
 	})
 }
 
-var sizes = map[typetree.Kind]int{"int8": 1, "uint8": 1, "byte": 1, "char": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8, "uint64": 8, "float32": 4, "float64": 8}
+var sizes = map[typetree.Kind]int{"int8": 1, "uint8": 1, "byte": 1, "char": 1, "int16": 2, "uint16": 2, "int32": 4,
+	"uint32": 4, "int64": 8, "uint64": 8, "float32": 4, "float64": 8}
 
 func (e *encoder) single(f *typetree.Field, v typetree.Value) {
 	switch x := v.(type) {
@@ -381,7 +382,8 @@ func sameValue(c *columns.Column, f *typetree.Field, v typetree.Value, i int, ro
 func dump(cols []*columns.Column) string {
 	var s strings.Builder
 	for _, c := range cols {
-		fmt.Fprintf(&s, "%s %d %x %v %x %d %q (%s)\n", c.Field.Name, c.Len, c.Values, c.Offsets, c.Valid, c.Nulls, c.Texts, dump(c.Children))
+		fmt.Fprintf(&s, "%s %d %x %v %x %d %q (%s)\n", c.Field.Name, c.Len, c.Values, c.Offsets, c.Valid, c.Nulls, c.Texts,
+			dump(c.Children))
 	}
 	return s.String()
 }

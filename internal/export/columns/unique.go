@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// unique removes the entries of a map whose key comes again behind them, as protobuf reads maps, from the n entries that
-// begin with from. It returns how many there are then.
+// unique removes the entries of a map whose key comes again behind them, as protobuf reads maps, from the n entries
+// that begin with from. It returns how many there are then.
 func (b *Batch) unique(entries *Column, from, n int) int {
 	kept := b.keptEntries(entries.Children[0], from, from+n)
 	if len(kept) == n {

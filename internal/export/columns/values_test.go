@@ -123,7 +123,8 @@ const line = "\n================\nMSG: p/"
 func TestOptions(t *testing.T) {
 	const text = "uint8 log_time\nH header\nP[] ps\nuint8[2] id\nint16[2] two\nstring[] names\nE e" +
 		line + "H\ntime stamp\nstring frame" + line + "P\nint8 x\nduration d\nE[] es" + line + "E"
-	data := unhex(t, "07 01000000 02000000 01000000 61 02000000 fb ffffffff 00000000 01000000 06 00000000 01000000 00000000 0102 0300 fcff 01000000 01000000 62")
+	data := unhex(t, "07 01000000 02000000 01000000 61 02000000 fb ffffffff 00000000 01000000 06 00000000 01000000 "+
+		"00000000 0102 0300 fcff 01000000 01000000 62")
 	const header, ps, rest = "{stamp:1000000002 frame:\"a\"}", "[{x:-5 d:-1000000000 es:[1]} {x:6 d:1 es:[]}]", `two=[3 -4] names=["b"] e=1`
 	for _, c := range []struct {
 		o    columns.Options
@@ -131,17 +132,23 @@ func TestOptions(t *testing.T) {
 	}{
 		{columns.Options{}, "_log_time=8 publish_time=9 log_time=7 header=" + header + " ps=" + ps + " id=<0102> " + rest},
 		{columns.Options{Sequence: true, Columns: []string{}}, "_log_time=8 publish_time=9 sequence=10"},
-		{columns.Options{Columns: []string{"ps.x", "two", "header.frame", "header"}}, "_log_time=8 publish_time=9 header=" + header + " ps=[{x:-5} {x:6}] two=[3 -4]"},
+		{columns.Options{Columns: []string{"ps.x", "two", "header.frame", "header"}}, "_log_time=8 publish_time=9 header=" +
+			header + " ps=[{x:-5} {x:6}] two=[3 -4]"},
 		{columns.Options{Columns: []string{"e", "ps.es"}}, "_log_time=8 publish_time=9 ps=[{es:[1]} {es:[]}] e=1"},
-		{columns.Options{Flat: true, Columns: []string{"header", "ps"}}, `_log_time=8 publish_time=9 header.stamp=1000000002 header.frame="a" ps=` + ps},
+		{columns.Options{Flat: true, Columns: []string{"header", "ps"}},
+			`_log_time=8 publish_time=9 header.stamp=1000000002 header.frame="a" ps=` + ps},
 		{columns.Options{StructTimes: true, Columns: []string{"header.stamp", "ps.d"}},
 			"_log_time=8 publish_time=9 header={stamp:{sec:1 nanosec:2}} ps=[{d:{sec:-1 nanosec:0}} {d:{sec:0 nanosec:1}}]"},
-		{columns.Options{BinaryText: true, Columns: []string{"names", "header.frame"}}, "_log_time=8 publish_time=9 header={frame:<61>} names=[<62>]"},
-		{columns.Options{Explode: "ps", Columns: []string{"ps", "names", "header"}}, "_log_time=8 publish_time=9 header=" + header + ` ps={x:-5 d:-1000000000 es:[1]} names=["b"]` + "\n" +
+		{columns.Options{BinaryText: true, Columns: []string{"names", "header.frame"}},
+			"_log_time=8 publish_time=9 header={frame:<61>} names=[<62>]"},
+		{columns.Options{Explode: "ps", Columns: []string{"ps", "names", "header"}}, "_log_time=8 publish_time=9 header=" +
+			header + ` ps={x:-5 d:-1000000000 es:[1]} names=["b"]` + "\n" +
 			"_log_time=8 publish_time=9 header=" + header + ` ps={x:6 d:1 es:[]} names=["b"]`},
-		{columns.Options{Explode: "ps", Flat: true, Columns: []string{"ps", "id"}}, "_log_time=8 publish_time=9 ps.x=-5 ps.d=-1000000000 ps.es=[1] id=<0102>\n" +
-			"_log_time=8 publish_time=9 ps.x=6 ps.d=1 ps.es=[] id=<0102>"},
-		{columns.Options{Explode: "two", Columns: []string{"two", "names"}}, "_log_time=8 publish_time=9 two=3 names=[\"b\"]\n_log_time=8 publish_time=9 two=-4 names=[\"b\"]"},
+		{columns.Options{Explode: "ps", Flat: true, Columns: []string{"ps", "id"}},
+			"_log_time=8 publish_time=9 ps.x=-5 ps.d=-1000000000 ps.es=[1] id=<0102>\n" +
+				"_log_time=8 publish_time=9 ps.x=6 ps.d=1 ps.es=[] id=<0102>"},
+		{columns.Options{Explode: "two", Columns: []string{"two", "names"}},
+			"_log_time=8 publish_time=9 two=3 names=[\"b\"]\n_log_time=8 publish_time=9 two=-4 names=[\"b\"]"},
 		{columns.Options{Explode: "names", Columns: []string{"names"}}, `_log_time=8 publish_time=9 names="b"`},
 	} {
 		b := program(t, text, c.o).NewBatch()
@@ -167,11 +174,13 @@ func TestPaths(t *testing.T) {
 		{columns.Options{Columns: []string{"q"}}, `path "q": p/T has no field "q"`},
 		{columns.Options{Columns: []string{"ps.q"}}, `path "ps.q": p/P has no field "q"`},
 		{columns.Options{Columns: []string{"x.y"}}, `path "x.y": x has no fields`},
-		{columns.Options{Columns: []string{"ps[0].y"}}, `path "ps[0].y": a column has all elements of a list; name it without an index`},
+		{columns.Options{Columns: []string{"ps[0].y"}},
+			`path "ps[0].y": a column has all elements of a list; name it without an index`},
 		{columns.Options{Explode: "x"}, `path "x": only a list of the message itself can be exploded, by its name`},
 		{columns.Options{Explode: "ps.y"}, `path "ps.y": only a list of the message itself can be exploded, by its name`},
 		{columns.Options{Explode: "q"}, `path "q": p/T has no field "q"`},
-		{columns.Options{Explode: "ps", Columns: []string{"x"}}, `path "ps": it is exploded, but not among the columns; name it there, too`},
+		{columns.Options{Explode: "ps", Columns: []string{"x"}},
+			`path "ps": it is exploded, but not among the columns; name it there, too`},
 		{columns.Options{Explode: "data"}, "data is binary, and no list whose elements can be rows"},
 	} {
 		if _, err := columns.Compile(typ, c.o); err == nil || err.Error() != c.want {
@@ -179,7 +188,8 @@ func TestPaths(t *testing.T) {
 		}
 	}
 	var e *message.PathError
-	if _, err := columns.Compile(typ, columns.Options{Columns: []string{"q"}}); !errors.As(err, &e) || strings.Join(e.Known, " ") != "ps x data" {
+	if _, err := columns.Compile(typ, columns.Options{Columns: []string{"q"}}); !errors.As(err, &e) ||
+		strings.Join(e.Known, " ") != "ps x data" {
 		t.Error(err)
 	}
 }
@@ -207,7 +217,8 @@ func TestDoubts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := "log_time=0 publish_time=0 t=1000000000 d=-999999999 f=[0 1] s=\"a\"\nlog_time=0 publish_time=0 t=2000000000 d=-1000000001 f=[1 1] s=\"a\ufffdb\""
+	want := "log_time=0 publish_time=0 t=1000000000 d=-999999999 f=[0 1] s=\"a\"\nlog_time=0 publish_time=0 " +
+		"t=2000000000 d=-1000000001 f=[1 1] s=\"a\ufffdb\""
 	d := columns.Doubts{Times: 2, Bools: 2, Text: 1}
 	if rows(b) != want || b.Doubts() != d {
 		t.Errorf("%s\n%+v", rows(b), b.Doubts())
@@ -282,7 +293,8 @@ message T {
 
 func protoType(t testing.TB, text, name string) (*message.Type, protoreflect.MessageDescriptor) {
 	t.Helper()
-	sets, problems := protosource.Compile([]*protosource.File{{Path: "t.proto", Text: text}}, func(*protosource.File, string) *protosource.File { return nil })
+	sets, problems := protosource.Compile([]*protosource.File{{Path: "t.proto", Text: text}},
+		func(*protosource.File, string) *protosource.File { return nil })
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -349,13 +361,15 @@ func TestProto(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := strings.Split(rows(b), "\n")
-		want := fmt.Sprintf(` m=[{key:"%c" value:{x:%d es:[] d:null}} {key:"%c" value:{x:%d es:[] d:null}}] at=`, 'a'+n%2, n-2, 'a'+(n+1)%2, n-1)
+		want := fmt.Sprintf(` m=[{key:"%c" value:{x:%d es:[] d:null}} {key:"%c" value:{x:%d es:[] d:null}}] at=`, 'a'+n%2,
+			n-2, 'a'+(n+1)%2, n-1)
 		if got := all[len(all)-1]; !strings.Contains(got, want) {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}
 	texts := dump(b.Columns()) // a number that only a message has that is refused leaves no text
-	if err := b.Append(unhex(t, "0863 1202 0a05"), 0, 0, 0); !errors.Is(err, ros.ErrMalformed) || dump(b.Columns()) != texts {
+	if err := b.Append(unhex(t, "0863 1202 0a05"), 0, 0, 0); !errors.Is(err, ros.ErrMalformed) ||
+		dump(b.Columns()) != texts {
 		t.Errorf("%v\n%s\n%s", err, dump(b.Columns()), texts)
 	}
 	if err := b.Append(unhex(t, "9a063200"), 0, 0, 0); err == nil {
@@ -384,7 +398,8 @@ func TestExplodeKinds(t *testing.T) {
 		o    columns.Options
 		want string
 	}{
-		{columns.Options{Explode: "m", Columns: []string{"m"}}, `m={key:"b" value:{x:7 es:[] d:null}} | m={key:"a" value:{x:9 es:[] d:null}}`},
+		{columns.Options{Explode: "m", Columns: []string{"m"}},
+			`m={key:"b" value:{x:7 es:[] d:null}} | m={key:"a" value:{x:9 es:[] d:null}}`},
 		{columns.Options{Explode: "r", Columns: []string{"r", "b"}}, `b=<> r=60`},
 	} {
 		p, err := columns.Compile(typ, c.o)
@@ -395,7 +410,8 @@ func TestExplodeKinds(t *testing.T) {
 		if err := b.Append(data, 0, 0, 0); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.ReplaceAll(strings.ReplaceAll(rows(b), "log_time=0 publish_time=0 ", ""), "\n", " | "); got != c.want {
+		if got := strings.ReplaceAll(strings.ReplaceAll(rows(b), "log_time=0 publish_time=0 ", ""), "\n",
+			" | "); got != c.want {
 			t.Errorf("\n got %s\nwant %s", got, c.want)
 		}
 	}
@@ -415,10 +431,13 @@ func TestFarTimes(t *testing.T) {
 		want   int64
 		beyond int
 	}{
-		{9223372036, 854775807, math.MaxInt64, 0}, {9223372036, 854775808, math.MaxInt64, 1}, {9223372035, 999999999, 9223372035999999999, 0},
+		{9223372036, 854775807, math.MaxInt64, 0}, {9223372036, 854775808, math.MaxInt64, 1}, {9223372035, 999999999,
+			9223372035999999999, 0},
 		{9223372037, 0, math.MaxInt64, 1}, {math.MaxInt64, 0, math.MaxInt64, 1}, {9223372036, 0, 9223372036000000000, 0},
-		{-9223372037, 145224192, math.MinInt64, 0}, {-9223372037, 145224191, math.MinInt64, 1}, {-9223372037, 999999999, -9223372036000000001, 0},
-		{-9223372036, 0, -9223372036000000000, 0}, {math.MinInt64, 0, math.MinInt64, 1}, {-9223372038, 999999999, math.MinInt64, 1},
+		{-9223372037, 145224192, math.MinInt64, 0}, {-9223372037, 145224191, math.MinInt64, 1}, {-9223372037, 999999999,
+			-9223372036000000001, 0},
+		{-9223372036, 0, -9223372036000000000, 0}, {math.MinInt64, 0, math.MinInt64, 1}, {-9223372038, 999999999,
+			math.MinInt64, 1},
 		{-9223372036, -1, -9223372036000000001, 0}, {9223372037, -999999999, 9223372036000000001, 0},
 	} {
 		m := dynamicpb.NewMessage(md)

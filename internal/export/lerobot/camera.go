@@ -133,7 +133,8 @@ func (c *camera) decide(f view.Frame, source mp4.Codec, width, height int) (err 
 		c.codec = "h264"
 	}
 	if c.codec == "image" && want != "images" {
-		c.w.note("ffmpeg is not on the path: the pictures of %s are images in the tables, in place of a video, and take more room", c.name)
+		c.w.note("ffmpeg is not on the path: the pictures of %s are images in the tables, in place of a video, and take "+
+			"more room", c.name)
 	}
 	return nil
 }

@@ -96,7 +96,8 @@ func Guess(info *storage.Info) (string, error) {
 		fmt.Fprintf(&b, "cameras:\n%s\n", strings.Join(cameras, "\n"))
 	}
 	b.WriteString("# robot_type: so100\n# sync: last        # nearest, linear\n# max_gap: 500ms\n" +
-		"# episodes: file    # gap 5s, topic /episode, value /recording:data between 1 1\n# codec: h264       # av1, stored, images\n")
+		"# episodes: file    # gap 5s, topic /episode, value /recording:data between 1 1\n# codec: h264       # av1, " +
+		"stored, images\n")
 	return b.String(), nil
 }
 

@@ -37,12 +37,13 @@ func partOf(t testing.TB, name string, first, frames int, mapping string) lerobo
 // small rotates its files after some episodes.
 const small = "fps: 10\ntask: x\nstate: /s:position\ncameras: {a: /a}\ncodec: images\n"
 
-// TestJoin: a data set of several recordings is the same as one to which some were added, but for its files, and the rows,
-// the episodes and the statistics follow each other.
+// TestJoin: a data set of several recordings is the same as one to which some were added, but for its files, and the
+// rows, the episodes and the statistics follow each other.
 func TestJoin(t *testing.T) {
 	var parts []lerobot.Part
 	for i := range 5 {
-		parts = append(parts, partOf(t, fmt.Sprint("r", i), 100*i, 10+i, strings.Replace(small, "task: x", fmt.Sprint("task: t", i%2), 1)))
+		parts = append(parts, partOf(t, fmt.Sprint("r", i), 100*i, 10+i, strings.Replace(small, "task: x",
+			fmt.Sprint("task: t", i%2), 1)))
 	}
 	whole := filepath.Join(t.TempDir(), "whole")
 	if _, err := (&lerobot.Join{Path: whole, Parts: parts}).Run(t.Context()); err != nil {
@@ -94,7 +95,8 @@ func TestJoin(t *testing.T) {
 			t.Errorf("%s differs:\n%s\n%s", name, a[name], b[name])
 		}
 	}
-	if _, err := (&lerobot.Join{Path: grown, Parts: parts[:1], Append: true}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "has the episodes of r0 already") {
+	if _, err := (&lerobot.Join{Path: grown, Parts: parts[:1], Append: true}).Run(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "has the episodes of r0 already") {
 		t.Error(err)
 	}
 }
@@ -107,10 +109,13 @@ func TestShards(t *testing.T) {
 		w := &world{}
 		for k := range 3 {
 			w.joints(float64(k)*100, "/s", 0)
-			w.data(float64(k)*100, "/a", append(jpegOf(64, 64, 9)[:2], append([]byte{0xff, 0xfe, 0xff, 0xff}, append(make([]byte, 65533), jpegOf(64, 64, 9)[2:]...)...)...)) // a long comment
+			// a long comment
+			w.data(float64(k)*100, "/a", append(jpegOf(64, 64, 9)[:2], append([]byte{0xff, 0xfe, 0xff, 0xff},
+				append(make([]byte, 65533), jpegOf(64, 64, 9)[2:]...)...)...))
 		}
 		for k := range 6 {
-			w.data(float64(k)*50, "/a", append(jpegOf(64, 64, 9)[:2], append([]byte{0xff, 0xfe, 0xff, 0xff}, append(make([]byte, 65533), jpegOf(64, 64, 9)[2:]...)...)...))
+			w.data(float64(k)*50, "/a", append(jpegOf(64, 64, 9)[:2], append([]byte{0xff, 0xfe, 0xff, 0xff},
+				append(make([]byte, 65533), jpegOf(64, 64, 9)[2:]...)...)...))
 		}
 		job := jobOf(t, w.write(t), lerobot.PartName, strings.Replace(mapping, "fps: 10", "fps: 40", 1))
 		if _, err := convert.Run(t.Context(), job); err != nil {
@@ -129,10 +134,13 @@ func TestShards(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if want := []string{"data/chunk-000/file-000.parquet", "data/chunk-000/file-001.parquet", "data/chunk-001/file-000.parquet", "data/chunk-001/file-001.parquet", "data/chunk-002/file-000.parquet"}; !slices.Equal(names, want) {
+	if want := []string{"data/chunk-000/file-000.parquet", "data/chunk-000/file-001.parquet",
+		"data/chunk-001/file-000.parquet", "data/chunk-001/file-001.parquet",
+		"data/chunk-002/file-000.parquet"}; !slices.Equal(names, want) {
 		t.Errorf("%q", names)
 	}
-	if got := first(table(t, filepath.Join(dir, "meta/episodes/*/*.parquet"), "data/chunk_index")); !slices.Equal(got, []float64{0, 0, 1, 1, 2}) {
+	if got := first(table(t, filepath.Join(dir, "meta/episodes/*/*.parquet"), "data/chunk_index")); !slices.Equal(got,
+		[]float64{0, 0, 1, 1, 2}) {
 		t.Errorf("data/chunk_index %v", got)
 	}
 }
@@ -140,7 +148,8 @@ func TestShards(t *testing.T) {
 // TestOthers: what does not go with a data set is refused, and the data set stays as it was.
 func TestOthers(t *testing.T) {
 	set := filepath.Join(t.TempDir(), "set")
-	if _, err := (&lerobot.Join{Path: set, Parts: []lerobot.Part{partOf(t, "r0", 0, 5, small)}}).Run(t.Context()); err != nil {
+	if _, err := (&lerobot.Join{Path: set, Parts: []lerobot.Part{partOf(t, "r0", 0, 5, small)}}).Run(
+		t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	before := filesOf(t, set)
@@ -154,15 +163,16 @@ func TestOthers(t *testing.T) {
 	} {
 		part := partOf(t, "r1", 0, 5, strings.Replace(small, change[0], change[1], 1))
 		_, err := (&lerobot.Join{Path: set, Parts: []lerobot.Part{part}, Append: true}).Run(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "the episodes of r1 do not go with the data set: "+want) || !errors.Is(err, storage.ErrUnsupported) {
+		if err == nil || !strings.Contains(err.Error(), "the episodes of r1 do not go with the data set: "+want) ||
+			!errors.Is(err, storage.ErrUnsupported) {
 			t.Errorf("%v: %v, want %q", change, err, want)
 		}
 	}
 	same(t, filesOf(t, set), before)
 }
 
-// TestAppendFaults: whichever operation on files fails, and if the disk is full at any moment, a data set that is added to
-// stays as it was, and nothing is left beside it.
+// TestAppendFaults: whichever operation on files fails, and if the disk is full at any moment, a data set that is added
+// to stays as it was, and nothing is left beside it.
 func TestAppendFaults(t *testing.T) {
 	parts := []lerobot.Part{partOf(t, "r0", 0, 5, small), partOf(t, "r1", 5, 5, small)}
 	home := t.TempDir()
@@ -201,11 +211,13 @@ func TestAppendFaults(t *testing.T) {
 	begin()
 	step := max(1, counted.Count()/40)
 	for n := int64(1); n <= counted.Count(); n += step {
-		_, err := (&lerobot.Join{FS: &faultio.FS{FS: iox.OS, N: n}, Path: set, Parts: parts[1:], Append: true}).Run(t.Context())
+		_, err := (&lerobot.Join{FS: &faultio.FS{FS: iox.OS, N: n}, Path: set, Parts: parts[1:], Append: true}).Run(
+			t.Context())
 		check(fmt.Sprint("operation ", n), err)
 	}
 	for room := int64(0); room < 60_000; room += 3_000 {
-		_, err := (&lerobot.Join{FS: faultio.NewDisk(iox.OS, room), Path: set, Parts: parts[1:], Append: true}).Run(t.Context())
+		_, err := (&lerobot.Join{FS: faultio.NewDisk(iox.OS, room), Path: set, Parts: parts[1:], Append: true}).Run(
+			t.Context())
 		check(fmt.Sprint("room for ", room), err)
 	}
 }
@@ -231,7 +243,8 @@ func TestFaults(t *testing.T) {
 			continue
 		}
 		failed++
-		if left, _ := os.ReadDir(filepath.Dir(job.Sink)); len(left) > 0 && !lerobot.IsDataset(nil, job.Sink) || !errors.Is(err, faultio.ErrFault) {
+		if left, _ := os.ReadDir(filepath.Dir(job.Sink)); len(left) > 0 && !lerobot.IsDataset(nil, job.Sink) ||
+			!errors.Is(err, faultio.ErrFault) {
 			t.Errorf("operation %d: %v, %v", n, err, left)
 		}
 	}
@@ -259,7 +272,8 @@ func TestReferees(t *testing.T) {
 		return string(out)
 	}
 	dir := t.TempDir()
-	const mapping = "fps: 30\ntask: /task:data\nrobot_type: so100\nstate: [/joint_states:position, /joint_states:velocity]\n" +
+	const mapping = "fps: 30\ntask: /task:data\nrobot_type: so100\nstate: [/joint_states:position, " +
+		"/joint_states:velocity]\n" +
 		"action: /leader/joint_states:position\ncameras: {front: /front/image/compressed, wrist: /wrist/image/compressed}\n"
 	var recordings []string
 	for i, size := range []string{"96x64", "96x64"} {
@@ -279,12 +293,14 @@ func TestReferees(t *testing.T) {
 		if _, err := (&lerobot.Join{Path: set, Parts: parts}).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if out := script(append([]string{"testdata/compare.py", set, "30", "100"}, recordings...)...); !strings.HasPrefix(out, "100 of 240 frames are those") {
+		if out := script(append([]string{"testdata/compare.py", set, "30", "100"}, recordings...)...); !strings.HasPrefix(out,
+			"100 of 240 frames are those") {
 			t.Error(out)
 		}
 		doctor := exec.Command(filepath.Join(filepath.Dir(python), "lerobot-doctor"), "check", set)
 		out, err := doctor.CombinedOutput()
-		if err != nil || strings.Count(string(out), "[PASS]") != 11 || strings.Contains(string(out), "WARN") || strings.Contains(string(out), "FAIL") {
+		if err != nil || strings.Count(string(out), "[PASS]") != 11 || strings.Contains(string(out), "WARN") ||
+			strings.Contains(string(out), "FAIL") {
 			t.Errorf("%s: %v\n%s", codec, err, out)
 		}
 	}
@@ -310,7 +326,8 @@ func TestAlgebra(t *testing.T) {
 	}
 	text := filesOf(t, set)["meta/stats.json"]
 	s := statsOf(t, text, "observation.state")
-	if math.Abs(s["mean"]-mean) > 1e-9 || math.Abs(s["std"]-math.Sqrt(squares)) > 1e-9 || s["min"] != 0 || s["max"] != 79 || s["count"] != 40 {
+	if math.Abs(s["mean"]-mean) > 1e-9 || math.Abs(s["std"]-math.Sqrt(squares)) > 1e-9 || s["min"] != 0 ||
+		s["max"] != 79 || s["count"] != 40 {
 		t.Errorf("%v, want mean %v, std %v", s, mean, math.Sqrt(squares))
 	}
 }

@@ -69,7 +69,8 @@ func TestEpisodes(t *testing.T) {
 		}
 	}
 	for _, ms := range []float64{1000, 2050, 8000} {
-		w.at(ms, "/mark", "Joints", jointsType, map[string]any{"name": []string{}, "position": []float64{}, "note": "pick " + string(rune('a'+int(ms)/1000)), "tip": map[string]float64{"x": 0, "y": 0}})
+		w.at(ms, "/mark", "Joints", jointsType, map[string]any{"name": []string{}, "position": []float64{}, "note": "pick " +
+			string(rune('a'+int(ms)/1000)), "tip": map[string]float64{"x": 0, "y": 0}})
 	}
 	for ms, v := range map[float64]float64{500: 1, 1500: 2, 2000: 3, 7500: 2.5} {
 		w.joints(ms, "/mode", v)
@@ -203,14 +204,17 @@ func TestRefused(t *testing.T) {
 	w.picture(50, "/cam", 16, 16, 9)
 	source := w.write(t)
 	for mapping, want := range map[string]string{
-		"fps: 1\ntask: x\nstate: /t:position":                                          "line 3: /t:position: there is no topic /t that can be read, or it is not selected; there are /cam, /s",
-		"fps: 1\ntask: x\nstate: /s:positions":                                         `no field "positions"; there are name, position, note, tip`,
-		"fps: 1\ntask: x\nstate: /s:note":                                              "line 3: /s:note: it is no number",
-		"fps: 1\ntask: x\ncameras: {a: /s}":                                            "line 3: cameras: /s has no pictures: it is Joints; there are Image, CompressedImage",
-		"fps: 1\ntask: /s:position\nstate: /s:position":                                "line 2: task: /s:position is no text",
-		"fps: 1\ntask: x\nstate: /cam:timestamp\ncameras: {a: /cam}":                   "/cam:timestamp: it is no number",
-		"fps: 1\ntask: x\nstate: /s:position\nepisodes: topic /none":                   "episodes: there is no topic /none",
-		"fps: 1\ntask: x\nstate: /s:position\nepisodes: value /s:position between 5 6": "no episode has a frame: the selected topics have no messages",
+		"fps: 1\ntask: x\nstate: /t:position": "line 3: /t:position: there is no " +
+			"topic /t that can be read, or it is not selected; there are /cam, /s",
+		"fps: 1\ntask: x\nstate: /s:positions": `no field "positions"; there are name, position, note, tip`,
+		"fps: 1\ntask: x\nstate: /s:note":      "line 3: /s:note: it is no number",
+		"fps: 1\ntask: x\ncameras: {a: /s}": "line 3: cameras: /s has no " +
+			"pictures: it is Joints; there are Image, CompressedImage",
+		"fps: 1\ntask: /s:position\nstate: /s:position":              "line 2: task: /s:position is no text",
+		"fps: 1\ntask: x\nstate: /cam:timestamp\ncameras: {a: /cam}": "/cam:timestamp: it is no number",
+		"fps: 1\ntask: x\nstate: /s:position\nepisodes: topic /none": "episodes: there is no topic /none",
+		"fps: 1\ntask: x\nstate: /s:position\nepisodes: value /s:position between 5 6": "no episode has a frame: the " +
+			"selected topics have no messages",
 		"":  "a data set needs a mapping file",
 		"x": "it does not have the form KEY: VALUE",
 	} {
@@ -227,7 +231,8 @@ func TestRefused(t *testing.T) {
 	empty.joints(0, "/s", 1)
 	empty.topics = append(empty.topics, w.topics[1])
 	job := jobOf(t, empty.write(t), lerobot.Name, plain+"cameras: {a: /cam}")
-	if _, err := convert.Run(t.Context(), job); err == nil || !strings.Contains(err.Error(), "no episode has a frame: 1 episodes without a frame are left out; of the first: there is no message of /cam (a)") {
+	if _, err := convert.Run(t.Context(), job); err == nil || !strings.Contains(err.Error(),
+		"no episode has a frame: 1 episodes without a frame are left out; of the first: there is no message of /cam (a)") {
 		t.Error(err)
 	}
 }
@@ -243,7 +248,8 @@ func TestStats(t *testing.T) {
 	}
 	dir, _ := export(t, w.write(t), plain)
 	std := math.Sqrt(squares/101 - 50*50)
-	for name, want := range map[string]float64{"min": 0, "max": 100, "mean": sum / 101, "std": std, "count": 101, "q01": 1, "q10": 10, "q50": 50, "q90": 90, "q99": 99} {
+	for name, want := range map[string]float64{"min": 0, "max": 100, "mean": sum / 101, "std": std, "count": 101, "q01": 1,
+		"q10": 10, "q50": 50, "q90": 90, "q99": 99} {
 		got := table(t, dir+"/meta/episodes/*/*.parquet", "stats/observation.state/"+name)
 		if math.Abs(got[0][0]-want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", name, got, want)

@@ -29,8 +29,10 @@ chunks_size: 30
 		t.Fatal(err)
 	}
 	topics := []string{"/joint_states", "/odom", "/ft", "/cam/compressed", "/wrist", "/task", "/button"}
-	if !slices.Equal(m.Topics(), topics) || m.ActionOf != "delta" || m.MaxGap != 1e8 || m.Episodes.To != 1 || m.Sync != "linear" ||
-		m.TaskFrom.Path != "data" || m.DataMB != 10 || m.VideoMB != 20 || m.ChunkFiles != 30 || m.State[1].Path != "twist.twist.linear" {
+	if !slices.Equal(m.Topics(), topics) || m.ActionOf != "delta" || m.MaxGap != 1e8 || m.Episodes.To != 1 ||
+		m.Sync != "linear" ||
+		m.TaskFrom.Path != "data" || m.DataMB != 10 || m.VideoMB != 20 || m.ChunkFiles != 30 ||
+		m.State[1].Path != "twist.twist.linear" {
 		t.Errorf("%+v, topics %q", m, m.Topics())
 	}
 }
@@ -87,7 +89,8 @@ func FuzzMapping(f *testing.F) {
 	f.Add("fps: 1\ntask: '/a:b'\naction: next(state)\nstate: [/a:b, /c:d]\nepisodes: value /b:c between -1 1e3\n")
 	f.Add("fps: &a 1\ntask: *a\ncameras: {<<: {a: b}}\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		if m, err := ParseMapping(text); err == nil && (m.FPS < 1 || m.Task == "" && m.TaskFrom.Topic == "" || len(m.Topics()) == 0) {
+		if m, err := ParseMapping(text); err == nil && (m.FPS < 1 || m.Task == "" && m.TaskFrom.Topic == "" ||
+			len(m.Topics()) == 0) {
 			t.Errorf("%q: %+v", text, m)
 		}
 	})

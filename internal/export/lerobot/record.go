@@ -302,7 +302,8 @@ func (w *Writer) Losses() (list []storage.WriterLoss) {
 	}
 	if w.clock.early > 0 {
 		list = append(list, storage.WriterLoss{Topic: w.other, Code: "join-early", Messages: w.clock.early,
-			Message: "frames were made before the next message of a topic that is silent for long, as the messages that waited for it took too much memory; max_gap bounds how long they wait"})
+			Message: "frames were made before the next message of a topic that is silent for long, as the messages that " +
+				"waited for it took too much memory; max_gap bounds how long they wait"})
 	}
 	for _, text := range append(slices.Clone(w.notes), w.remarks()...) {
 		list = append(list, storage.WriterLoss{Topic: w.other, Code: "export-note", Message: text, Note: true})

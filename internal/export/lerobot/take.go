@@ -215,7 +215,8 @@ func (t *take) video() error {
 		}
 		return t.decode(first, last, nil)
 	case c.w.ffmpeg == "":
-		return fmt.Errorf("it is %v without a frame of its own for each tick, and ffmpeg, which would make the video, is not on the path; "+
+		return fmt.Errorf("it is %v without a frame of its own for each tick, and ffmpeg, which would make the video, is "+
+			"not on the path; "+
 			"install ffmpeg, or choose the fps of the camera", c.source)
 	case c.codec != "h264" && c.codec != "av1" && c.codec != "image":
 		return fmt.Errorf("%w: it has no frame of its own for each tick, so that its %v cannot stay as it is; "+

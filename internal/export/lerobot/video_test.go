@@ -34,7 +34,8 @@ func noFFmpeg(t *testing.T) { t.Setenv("PATH", t.TempDir()) }
 // levels reads the gray levels of the frames of a video, by ffmpeg.
 func levels(t *testing.T, name string, width, height int) (list []int) {
 	t.Helper()
-	out, err := exec.Command("ffmpeg", "-v", "error", "-i", name, "-vsync", "passthrough", "-f", "rawvideo", "-pix_fmt", "gray", "-").Output()
+	out, err := exec.Command("ffmpeg", "-v", "error", "-i", name, "-vsync", "passthrough", "-f", "rawvideo", "-pix_fmt",
+		"gray", "-").Output()
 	if err != nil {
 		t.Fatal(name, err)
 	}
@@ -70,7 +71,8 @@ func TestVideos(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s %s: %v, want %v", codec, key, got, want)
 			}
-			out, err := exec.Command("ffprobe", "-v", "error", "-show_entries", "packet=pts_time:stream=r_frame_rate,avg_frame_rate,codec_name", "-of", "csv=p=0", name).Output()
+			out, err := exec.Command("ffprobe", "-v", "error", "-show_entries",
+				"packet=pts_time:stream=r_frame_rate,avg_frame_rate,codec_name", "-of", "csv=p=0", name).Output()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,7 +175,8 @@ func TestSlowCamera(t *testing.T) {
 // h264 makes frames of H.264 with gray levels, a key frame each so many, by ffmpeg.
 func h264(t *testing.T, n, keyEach int) (frames [][]byte) {
 	t.Helper()
-	r, err := mp4.NewRecoder(t.Context(), mp4.RecodeOptions{FFmpeg: mp4.FindFFmpeg(), Pixels: mp4.Gray, Width: 64, Height: 64, Output: mp4.H264,
+	r, err := mp4.NewRecoder(t.Context(), mp4.RecodeOptions{FFmpeg: mp4.FindFFmpeg(), Pixels: mp4.Gray, Width: 64,
+		Height: 64, Output: mp4.H264,
 		KeyEach: keyEach, Quality: 20}, func(frame []byte) error {
 		frames = append(frames, bytes.Clone(frame))
 		return nil
@@ -192,7 +195,8 @@ func h264(t *testing.T, n, keyEach int) (frames [][]byte) {
 	return frames
 }
 
-// TestH264: frames of H.264 stay as they are where each row has its own and that is asked for, and are encoded again else.
+// TestH264: frames of H.264 stay as they are where each row has its own and that is asked for, and are encoded again
+// else.
 func TestH264(t *testing.T) {
 	needFFmpeg(t)
 	frames := h264(t, 20, 5)
@@ -231,7 +235,8 @@ func TestH264(t *testing.T) {
 	noFFmpeg(t)
 	export(t, source, "fps: 10\ntask: x\ncameras: {a: /a}")
 	job := jobOf(t, source, lerobot.Name, "fps: 7\ntask: x\ncameras: {a: /a}")
-	if _, err := convert.Run(t.Context(), job); err == nil || !strings.Contains(err.Error(), "the camera a: it is H.264 without a frame of its own for each tick, and ffmpeg") {
+	if _, err := convert.Run(t.Context(), job); err == nil || !strings.Contains(err.Error(),
+		"the camera a: it is H.264 without a frame of its own for each tick, and ffmpeg") {
 		t.Error(err)
 	}
 }
@@ -310,7 +315,8 @@ func TestOddSize(t *testing.T) {
 			t.Errorf("%s: shape %s, want %s", codec, got, want)
 		}
 		if codec == "h264" {
-			if got := levels(t, filepath.Join(dir, "videos/observation.images.a/chunk-000/file-000.mp4"), 66, 68); !slices.Equal(got, []int{5, 15, 25, 35}) {
+			if got := levels(t, filepath.Join(dir, "videos/observation.images.a/chunk-000/file-000.mp4"), 66,
+				68); !slices.Equal(got, []int{5, 15, 25, 35}) {
 				t.Errorf("levels %v", got)
 			}
 		}

@@ -60,7 +60,8 @@ func (w *world) joints(ms float64, topic string, position ...float64) {
 	for i := range position {
 		names = append(names, string(rune('a'+i)))
 	}
-	w.at(ms, topic, "Joints", jointsType, map[string]any{"name": names, "position": position, "note": "", "tip": map[string]float64{"x": position[0], "y": 2}})
+	w.at(ms, topic, "Joints", jointsType, map[string]any{"name": names, "position": position, "note": "",
+		"tip": map[string]float64{"x": position[0], "y": 2}})
 }
 
 // picture adds a picture of a gray level.
@@ -92,7 +93,8 @@ func (w *world) write(t testing.TB) string {
 	slices.SortStableFunc(w.messages, func(a, b storage.Message) int { return int(a.LogTime - b.LogTime) })
 	path := filepath.Join(t.TempDir(), "in.mcap")
 	rec := storagetest.Recording{Topics: w.topics, Messages: w.messages}
-	if err := storagetest.WriteAll(all.Registry().Lookup("mcap"), path, storage.WriteOptions{NoSync: true}, rec); err != nil {
+	if err := storagetest.WriteAll(all.Registry().Lookup("mcap"), path, storage.WriteOptions{NoSync: true},
+		rec); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -106,7 +108,8 @@ func jobOf(t testing.TB, source, format, mapping string) convert.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := convert.Job{Source: source, SourceFormat: f, Sink: filepath.Join(t.TempDir(), "set"), SinkFormat: registry.Lookup(format), Formats: registry}
+	job := convert.Job{Source: source, SourceFormat: f, Sink: filepath.Join(t.TempDir(), "set"),
+		SinkFormat: registry.Lookup(format), Formats: registry}
 	job.Write.NoSync, job.Write.Values = true, map[string]string{lerobot.OptionMap: mapping}
 	return job
 }

@@ -118,7 +118,8 @@ func av1Sequence(payload []byte) (e entry, still bool, err error) {
 		return e, still, corrupt("a sequence header of AV1 of %d bytes is cut or damaged", len(payload))
 	}
 	if len(payload) > 4096 || width > 65535 || height > 65535 {
-		return e, still, unsupported("", "a sequence header of AV1 of %d bytes, of %d x %d pixels", len(payload), width, height)
+		return e, still, unsupported("", "a sequence header of AV1 of %d bytes, of %d x %d pixels", len(payload), width,
+			height)
 	}
 	// AV1CodecConfigurationRecord: 81  profile, level  tier, colors  0  the header as an OBU with its size
 	config := []byte{0x81, byte(profile<<5 | level), byte(tier<<7) | colors, 0, obuSequence<<3 | 2}

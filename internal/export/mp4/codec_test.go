@@ -32,14 +32,16 @@ func TestSniff(t *testing.T) {
 		}
 	}
 	for data, want := range map[string]Codec{
-		"": Unknown, "\x00": Unknown, "\x00\x00\x01": Unknown, "\x89PNG\r\n\x1a\n": Unknown, "\xff\xd8\xff\xe0": JPEG, "\x12\x00\x0a\x0b\x00": AV1,
+		"": Unknown, "\x00": Unknown, "\x00\x00\x01": Unknown, "\x89PNG\r\n\x1a\n": Unknown, "\xff\xd8\xff\xe0": JPEG,
+		"\x12\x00\x0a\x0b\x00": AV1,
 		"\x82\x49\x83\x42\x00": VP9, "\x10\x02\x00\x9d\x01\x2a\x40\x01\x00\x00": VP8, "\x00\x00\x00\x01\x7f\x01": Unknown,
 	} {
 		if got := Sniff([]byte(data)); got != want {
 			t.Errorf("%q: %v, want %v", data, got, want)
 		}
 	}
-	for name, want := range map[string]Codec{"h264": H264, "H.265": H265, "hevc": H265, "rgb8; jpeg compressed bgr8": JPEG, "libx264": H264, "vp9": VP9, "av1": AV1, "png": Unknown} {
+	for name, want := range map[string]Codec{"h264": H264, "H.265": H265, "hevc": H265, "rgb8; jpeg compressed bgr8": JPEG,
+		"libx264": H264, "vp9": VP9, "av1": AV1, "png": Unknown} {
 		if got := Named(name); got != want {
 			t.Errorf("%q: %v, want %v", name, got, want)
 		}

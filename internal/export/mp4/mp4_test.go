@@ -81,8 +81,10 @@ func TestSmall(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", c, err)
 		}
-		if d.scale != 1e6 || sum.Scale != 1e6 || d.width != 64 || d.height != 48 || len(d.samples) != 12 || sum.Frames != 12 || sum.Width != 64 || sum.Height != 48 ||
-			sum.Dropped+sum.Moved+sum.Headers != 0 || sum.Start != times[0] || sum.End != times[11] || sum.Entries != 1 || len(d.entries) != 1 {
+		if d.scale != 1e6 || sum.Scale != 1e6 || d.width != 64 || d.height != 48 || len(d.samples) != 12 ||
+			sum.Frames != 12 || sum.Width != 64 || sum.Height != 48 ||
+			sum.Dropped+sum.Moved+sum.Headers != 0 || sum.Start != times[0] || sum.End != times[11] || sum.Entries != 1 ||
+			len(d.entries) != 1 {
 			t.Errorf("%v: %+v, %+v", c, sum, d.scale)
 		}
 		for i, s := range d.samples {
@@ -209,7 +211,8 @@ func TestStart(t *testing.T) {
 			if (err != nil) != s.err || s.err && (!errors.Is(err, storage.ErrUnsupported) || b.Len() > 0) {
 				t.Errorf("%v, %s: %v, %d bytes", c, s.name, err, b.Len())
 			}
-			if sum.Frames != s.count || sum.Dropped != s.dropped || sum.Headers != s.headers || !s.err && sum.Start != times[s.first] {
+			if sum.Frames != s.count || sum.Dropped != s.dropped || sum.Headers != s.headers ||
+				!s.err && sum.Start != times[s.first] {
 				t.Errorf("%v, %s: %+v", c, s.name, sum)
 			}
 			if !s.err {
@@ -250,7 +253,8 @@ func TestTimes(t *testing.T) {
 		}
 		file, sum := mux(t, JPEG, frames, c.times)
 		d, err := demux(file)
-		if err != nil || !slices.Equal(d.times, c.want) || d.scale != c.scale || sum.Scale != c.scale || sum.Moved != c.moved || sum.MovedMost != c.movedMost {
+		if err != nil || !slices.Equal(d.times, c.want) || d.scale != c.scale || sum.Scale != c.scale ||
+			sum.Moved != c.moved || sum.MovedMost != c.movedMost {
 			t.Errorf("%s: %v in %d, want %v in %d; %+v, %v", c.name, d.times, d.scale, c.want, c.scale, sum, err)
 		}
 	}
@@ -262,7 +266,8 @@ func TestEntries(t *testing.T) {
 	small, large := jpegFrame(t, 8, 8, 1), jpegFrame(t, 24, 16, 2)
 	file, sum := mux(t, JPEG, [][]byte{small, large, large, small}, jitter(4, 0))
 	d, err := demux(file)
-	if err != nil || sum.Entries != 2 || !slices.Equal(d.sampleEntry, []int{1, 2, 2, 1}) || d.mdats != 3 || sum.Width != 8 {
+	if err != nil || sum.Entries != 2 || !slices.Equal(d.sampleEntry, []int{1, 2, 2, 1}) || d.mdats != 3 ||
+		sum.Width != 8 {
 		t.Errorf("JPEG: %v, %d mdats, %+v, %v", d.sampleEntry, d.mdats, sum, err)
 	}
 

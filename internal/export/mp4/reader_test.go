@@ -16,7 +16,8 @@ func TestRead(t *testing.T) {
 	ffmpeg := needFFmpeg(t)
 	for _, codec := range []Codec{H264, AV1} {
 		var frames [][]byte
-		recode(t, RecodeOptions{FFmpeg: ffmpeg, Pixels: Gray, Width: 64, Height: 64, Output: codec, KeyEach: 3, Quality: 20}, 10,
+		recode(t, RecodeOptions{FFmpeg: ffmpeg, Pixels: Gray, Width: 64, Height: 64, Output: codec, KeyEach: 3, Quality: 20},
+			10,
 			func(k int) []byte { return bytes.Repeat([]byte{byte(20 * k)}, 64*64) },
 			func(frame []byte) { frames = append(frames, bytes.Clone(frame)) })
 		var file bytes.Buffer
@@ -82,12 +83,13 @@ func hostile(t *testing.T, file []byte) {
 	}
 }
 
-// TestReadOthers: files of ffmpeg with frames in another order than they are shown, and with their tables at the begin, have
-// the times that ffprobe reads.
+// TestReadOthers: files of ffmpeg with frames in another order than they are shown, and with their tables at the begin,
+// have the times that ffprobe reads.
 func TestReadOthers(t *testing.T) {
 	ffmpeg := needFFmpeg(t)
 	name := filepath.Join(t.TempDir(), "b.mp4")
-	out, err := exec.Command(ffmpeg, "-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x64:rate=25:duration=1", "-c:v", "libx264", "-bf", "2", "-movflags", "+faststart", name).CombinedOutput()
+	out, err := exec.Command(ffmpeg, "-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x64:rate=25:duration=1", "-c:v",
+		"libx264", "-bf", "2", "-movflags", "+faststart", name).CombinedOutput()
 	if err != nil {
 		t.Fatal(err, string(out))
 	}
@@ -113,7 +115,8 @@ func TestReadOthers(t *testing.T) {
 		t.Error("the frames are in the order of time")
 	}
 	fragments := filepath.Join(t.TempDir(), "f.mp4")
-	if out, err := exec.Command(ffmpeg, "-v", "error", "-i", name, "-c", "copy", "-movflags", "frag_keyframe+empty_moov", fragments).CombinedOutput(); err != nil {
+	if out, err := exec.Command(ffmpeg, "-v", "error", "-i", name, "-c", "copy", "-movflags", "frag_keyframe+empty_moov",
+		fragments).CombinedOutput(); err != nil {
 		t.Fatal(err, string(out))
 	}
 	if text, err = os.ReadFile(fragments); err != nil {
@@ -131,7 +134,8 @@ func FuzzOpen(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	if err := w.Frame([]byte{0xff, 0xd8, 0xff, 0xc0, 0, 17, 8, 0, 9, 0, 9, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1, 0xff, 0xd9}, 0); err != nil {
+	if err := w.Frame([]byte{0xff, 0xd8, 0xff, 0xc0, 0, 17, 8, 0, 9, 0, 9, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1, 0xff,
+		0xd9}, 0); err != nil {
 		f.Fatal(err)
 	}
 	if _, err := w.Close(); err != nil {

@@ -56,7 +56,8 @@ func TestRecoder(t *testing.T) {
 	ffmpeg := needFFmpeg(t)
 	for _, codec := range []Codec{H264, AV1} {
 		var frames [][]byte
-		recode(t, RecodeOptions{FFmpeg: ffmpeg, Pixels: RGB, Width: 66, Height: 65, Output: codec, KeyEach: 2, Quality: 20}, 9,
+		recode(t, RecodeOptions{FFmpeg: ffmpeg, Pixels: RGB, Width: 66, Height: 65, Output: codec, KeyEach: 2, Quality: 20},
+			9,
 			func(k int) []byte { return bytes.Repeat([]byte{byte(20 * k)}, 66*65*3) },
 			func(frame []byte) { frames = append(frames, bytes.Clone(frame)) })
 		keys := 0
@@ -109,14 +110,16 @@ func recode(t *testing.T, o RecodeOptions, n int, frame func(k int) []byte, sink
 
 // TestRecoderRefused: frames and options that ffmpeg is not asked about, and a sink that fails.
 func TestRecoderRefused(t *testing.T) {
-	for _, o := range []RecodeOptions{{}, {Codec: VP8}, {Codec: H264}, {Codec: H264, Width: 4, Decoded: RGB}, {Pixels: RGB, Width: 4, Height: 4, Output: H265}} {
+	for _, o := range []RecodeOptions{{}, {Codec: VP8}, {Codec: H264}, {Codec: H264, Width: 4, Decoded: RGB},
+		{Pixels: RGB, Width: 4, Height: 4, Output: H265}} {
 		if _, err := NewRecoder(t.Context(), o, nil); !errors.Is(err, storage.ErrUnsupported) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
 	ffmpeg := needFFmpeg(t)
 	failed := fmt.Errorf("the disk is full")
-	r, err := NewRecoder(t.Context(), RecodeOptions{FFmpeg: ffmpeg, Pixels: Gray, Width: 64, Height: 64, Output: H264}, func([]byte) error { return failed })
+	r, err := NewRecoder(t.Context(), RecodeOptions{FFmpeg: ffmpeg, Pixels: Gray, Width: 64, Height: 64, Output: H264},
+		func([]byte) error { return failed })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +155,8 @@ func TestTemporalUnits(t *testing.T) {
 			t.Errorf("pieces of %d: %d units, %v", size, n, err)
 		}
 	}
-	if err := eachTemporalUnit(bytes.NewReader(stream[:len(stream)-1]), func([]byte) error { return nil }); !errors.Is(err, storage.ErrCorrupt) {
+	if err := eachTemporalUnit(bytes.NewReader(stream[:len(stream)-1]), func([]byte) error { return nil }); !errors.Is(err,
+		storage.ErrCorrupt) {
 		t.Error(err)
 	}
 }

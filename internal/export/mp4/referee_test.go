@@ -54,18 +54,24 @@ func encoded(t *testing.T, c Codec, size string, frames int) [][]byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "stream")
 	source := fmt.Sprintf("testsrc2=size=%s:rate=30", size)
-	args := []string{"-y", "-f", "lavfi", "-i", source, "-frames:v", fmt.Sprint(frames), "-pix_fmt", "yuv420p", "-bf", "0", "-g", "15"}
+	args := []string{"-y", "-f", "lavfi", "-i", source, "-frames:v", fmt.Sprint(frames), "-pix_fmt", "yuv420p", "-bf", "0",
+		"-g", "15"}
 	switch c {
 	case H264:
-		ffmpeg(t, "ffmpeg", append(args, "-c:v", "libx264", "-preset", "ultrafast", "-x264-params", "repeat-headers=1:aud=1", "-f", "h264", path)...)
+		ffmpeg(t, "ffmpeg", append(args, "-c:v", "libx264", "-preset", "ultrafast", "-x264-params", "repeat-headers=1:aud=1",
+			"-f", "h264", path)...)
 	case H265:
-		ffmpeg(t, "ffmpeg", append(args, "-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "repeat-headers=1:aud=1:bframes=0:open-gop=0:log-level=0", "-f", "hevc", path)...)
+		ffmpeg(t, "ffmpeg", append(args, "-c:v", "libx265", "-preset", "ultrafast", "-x265-params",
+			"repeat-headers=1:aud=1:bframes=0:open-gop=0:log-level=0", "-f", "hevc", path)...)
 	case VP9:
-		ffmpeg(t, "ffmpeg", append(args, "-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-crf", "40", "-b:v", "0", "-f", "ivf", path)...)
+		ffmpeg(t, "ffmpeg", append(args, "-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-crf", "40",
+			"-b:v", "0", "-f", "ivf", path)...)
 	case AV1:
-		ffmpeg(t, "ffmpeg", append(args, "-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "8", "-crf", "40", "-b:v", "0", "-f", "ivf", path)...)
+		ffmpeg(t, "ffmpeg", append(args, "-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "8", "-crf", "40", "-b:v",
+			"0", "-f", "ivf", path)...)
 	default:
-		ffmpeg(t, "ffmpeg", "-y", "-f", "lavfi", "-i", source, "-frames:v", fmt.Sprint(frames), "-pix_fmt", "yuvj420p", "-strict", "unofficial", "-c:v", "mjpeg", "-f", "mjpeg", path)
+		ffmpeg(t, "ffmpeg", "-y", "-f", "lavfi", "-i", source, "-frames:v", fmt.Sprint(frames), "-pix_fmt", "yuvj420p",
+			"-strict", "unofficial", "-c:v", "mjpeg", "-f", "mjpeg", path)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -145,14 +151,17 @@ func TestFFmpeg(t *testing.T) {
 		}
 		raw := filepath.Join(t.TempDir(), "raw")
 		save(t, raw, stream)
-		want := ffmpeg(t, "ffmpeg", "-f", form, "-i", raw, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-fps_mode", "passthrough", "-")
+		want := ffmpeg(t, "ffmpeg", "-f", form, "-i", raw, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-fps_mode",
+			"passthrough", "-")
 		if len(want) != 60*160*128*3/2 {
 			t.Fatalf("%d bytes of pictures", len(want))
 		}
-		if got := ffmpeg(t, "ffmpeg", "-i", path, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-fps_mode", "passthrough", "-"); !bytes.Equal(got, want) {
+		if got := ffmpeg(t, "ffmpeg", "-i", path, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-fps_mode", "passthrough",
+			"-"); !bytes.Equal(got, want) {
 			t.Errorf("%v: other pictures", c)
 		}
-		created := strings.TrimSpace(string(ffmpeg(t, "ffprobe", "-show_entries", "format_tags=creation_time", "-of", "csv=p=0", path)))
+		created := strings.TrimSpace(string(ffmpeg(t, "ffprobe", "-show_entries", "format_tags=creation_time", "-of",
+			"csv=p=0", path)))
 		if created != "2023-11-14T22:13:20.000000Z" {
 			t.Errorf("%v: created at %s", c, created)
 		}
@@ -246,7 +255,8 @@ func TestFFmpegProfiles(t *testing.T) {
 		if want := fmt.Sprintf("%d,%d,%s", c.width, c.height, c.format); !strings.HasPrefix(text, want) {
 			t.Errorf("%s: ffprobe has %q, want %q", name, text, want)
 		}
-		ffmpeg(t, "ffmpeg", "-y", "-v", "fatal", "-i", stream, "-c", "copy", "-tag:v", map[Codec]string{H264: "avc1", H265: "hvc1", VP9: "vp09", AV1: "av01"}[c.codec], theirs)
+		ffmpeg(t, "ffmpeg", "-y", "-v", "fatal", "-i", stream, "-c", "copy", "-tag:v", map[Codec]string{H264: "avc1",
+			H265: "hvc1", VP9: "vp09", AV1: "av01"}[c.codec], theirs)
 		want, err := os.ReadFile(theirs)
 		if err != nil {
 			t.Fatal(err)
@@ -270,11 +280,14 @@ func profile(t *testing.T, c Codec, source, format, options string) (frames [][]
 	case H264:
 		args = append(args, "-c:v", "libx264", "-preset", "ultrafast", "-bf", "0", "-x264-params", params, "-f", "h264")
 	case H265:
-		args = append(args, "-c:v", "libx265", "-preset", "ultrafast", "-x265-params", params+":bframes=0:log-level=0", "-f", "hevc")
+		args = append(args, "-c:v", "libx265", "-preset", "ultrafast", "-x265-params", params+":bframes=0:log-level=0", "-f",
+			"hevc")
 	case VP9:
-		args = append(args, "-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-crf", "40", "-b:v", "0", "-f", "ivf")
+		args = append(args, "-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-crf", "40", "-b:v", "0", "-f",
+			"ivf")
 	case AV1:
-		args = append(args, "-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "8", "-crf", "40", "-b:v", "0", "-f", "ivf")
+		args = append(args, "-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "8", "-crf", "40", "-b:v", "0", "-f",
+			"ivf")
 	}
 	ffmpeg(t, "ffmpeg", append(args, stream)...)
 	data, err := os.ReadFile(stream)
@@ -378,7 +391,8 @@ func TestEncoder(t *testing.T) {
 		name := fmt.Sprintf("%s %dx%d with %q", c.format, c.width, c.height, c.path)
 		frames, times := pictures(c.format, c.width, c.height, 70), jitter(70, 1e18)
 		var b bytes.Buffer
-		e, err := NewEncoder(context.Background(), &b, c.format, c.width, c.height, EncodeOptions{FFmpeg: c.path, Args: []string{"-preset", "ultrafast", "-qp", "4"}, Quality: 98})
+		e, err := NewEncoder(context.Background(), &b, c.format, c.width, c.height,
+			EncodeOptions{FFmpeg: c.path, Args: []string{"-preset", "ultrafast", "-qp", "4"}, Quality: 98})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -388,7 +402,8 @@ func TestEncoder(t *testing.T) {
 			}
 		}
 		sum, err := e.Close()
-		if err != nil || sum.Frames != 70 || sum.Start != times[0] || sum.End != times[69] || (sum.Encoder == "libx264") != (c.path != "") || sum.Width < c.width || sum.Height < c.height {
+		if err != nil || sum.Frames != 70 || sum.Start != times[0] || sum.End != times[69] ||
+			(sum.Encoder == "libx264") != (c.path != "") || sum.Width < c.width || sum.Height < c.height {
 			t.Fatalf("%s: %+v, %v", name, sum, err)
 		}
 		path := filepath.Join(t.TempDir(), "x.mp4")
@@ -399,8 +414,10 @@ func TestEncoder(t *testing.T) {
 				t.Errorf("%s: frame %d at %d, want %d", name, i, got[i], want)
 			}
 		}
-		crop := fmt.Sprintf("crop=%d:%d:0:0:exact=1,scale=in_color_matrix=%s", c.width, c.height, map[bool]string{true: "bt709", false: "bt601"}[c.path != ""])
-		out := ffmpeg(t, "ffmpeg", "-i", path, "-vf", "format=yuv444p,"+crop, "-f", "rawvideo", "-pix_fmt", string(c.format), "-fps_mode", "passthrough", "-")
+		crop := fmt.Sprintf("crop=%d:%d:0:0:exact=1,scale=in_color_matrix=%s", c.width, c.height,
+			map[bool]string{true: "bt709", false: "bt601"}[c.path != ""])
+		out := ffmpeg(t, "ffmpeg", "-i", path, "-vf", "format=yuv444p,"+crop, "-f", "rawvideo", "-pix_fmt", string(c.format),
+			"-fps_mode", "passthrough", "-")
 		if len(out) != 70*len(frames[0]) {
 			t.Fatalf("%s: %d bytes of pictures", name, len(out))
 		}
@@ -437,11 +454,15 @@ func TestEncoderEnds(t *testing.T) {
 		cause error
 		words string
 	}{
-		{"an unknown encoder", context.Background(), io.Discard, EncodeOptions{Encoder: "no_such_encoder"}, nil, "no_such_encoder"},
-		{"a wrong argument", context.Background(), io.Discard, EncodeOptions{Args: []string{"-no_such_option", "1"}}, nil, "no_such_option"},
-		{"a full disk", context.Background(), &failing{100}, EncodeOptions{Args: []string{"-preset", "ultrafast", "-tune", "zerolatency"}}, io.ErrClosedPipe, ""},
+		{"an unknown encoder", context.Background(), io.Discard, EncodeOptions{Encoder: "no_such_encoder"}, nil,
+			"no_such_encoder"},
+		{"a wrong argument", context.Background(), io.Discard, EncodeOptions{Args: []string{"-no_such_option", "1"}}, nil,
+			"no_such_option"},
+		{"a full disk", context.Background(), &failing{100}, EncodeOptions{Args: []string{"-preset", "ultrafast", "-tune",
+			"zerolatency"}}, io.ErrClosedPipe, ""},
 		{"a context that ends", ctx, io.Discard, EncodeOptions{}, context.Canceled, ""},
-		{"no such program", context.Background(), io.Discard, EncodeOptions{FFmpeg: "/no/such/program"}, os.ErrNotExist, "start ffmpeg"},
+		{"no such program", context.Background(), io.Discard, EncodeOptions{FFmpeg: "/no/such/program"}, os.ErrNotExist,
+			"start ffmpeg"},
 	} {
 		if c.o.FFmpeg == "" {
 			c.o.FFmpeg = FindFFmpeg()
@@ -466,7 +487,8 @@ func TestEncoderEnds(t *testing.T) {
 				t.Errorf("%s: ffmpeg has not ended", c.name)
 			}
 		}
-		if c.cause != nil && !errors.Is(err, c.cause) || !strings.Contains(fmt.Sprint(err), c.words) || time.Since(begin) > 20*time.Second {
+		if c.cause != nil && !errors.Is(err, c.cause) || !strings.Contains(fmt.Sprint(err), c.words) ||
+			time.Since(begin) > 20*time.Second {
 			t.Errorf("%s: %v after %v", c.name, err, time.Since(begin))
 		}
 	}

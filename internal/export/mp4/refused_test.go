@@ -14,7 +14,8 @@ import (
 
 // TestRefusedFrames: a frame that is none is an error about it alone.
 func TestRefusedFrames(t *testing.T) {
-	good := map[Codec][]byte{JPEG: jpegFrame(t, 8, 8, 0), H264: tiny(t, H264)[0], H265: tiny(t, H265)[0], VP9: tiny(t, VP9)[0], AV1: tiny(t, AV1)[0]}
+	good := map[Codec][]byte{JPEG: jpegFrame(t, 8, 8, 0), H264: tiny(t, H264)[0], H265: tiny(t, H265)[0],
+		VP9: tiny(t, VP9)[0], AV1: tiny(t, AV1)[0]}
 	for _, c := range []struct {
 		codec Codec
 		data  string
@@ -78,7 +79,8 @@ func TestRefusedFrames(t *testing.T) {
 	}
 	for c := Unknown; int(c) < len(codecs); c++ {
 		_, err := NewWriter(io.Discard, c)
-		if writable := c != Unknown && c != VP8; (err == nil) != writable || !writable && !errors.Is(err, storage.ErrUnsupported) {
+		if writable := c != Unknown && c != VP8; (err == nil) != writable || !writable &&
+			!errors.Is(err, storage.ErrUnsupported) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
@@ -130,7 +132,8 @@ func TestParts(t *testing.T) {
 				t.Fatalf("frame %d of %d bytes differs", i, len(frames[i]))
 			}
 		}
-		if least := len(file)/(partSize+extra+2000) - 1; d.mdats < least || d.mdats > len(frames) || extra < 10000 && d.mdats > 6 {
+		if least := len(file)/(partSize+extra+2000) - 1; d.mdats < least || d.mdats > len(frames) || extra < 10000 &&
+			d.mdats > 6 {
 			t.Errorf("%d mdats in %d bytes", d.mdats, len(file))
 		}
 	}

@@ -76,8 +76,8 @@ func NewWriter(w io.Writer, codec Codec) (*Writer, error) {
 // maxRate is the highest of SetRate.
 const maxRate = 100_000
 
-// SetRate makes the rate of the video exactly constant: frame k is at k/rate s. The times of Frame then have to be later
-// from frame to frame, and do not count otherwise. It is called before the first frame; rate is 1 to 100,000.
+// SetRate makes the rate of the video exactly constant: frame k is at k/rate s. The times of Frame then have to be
+// later from frame to frame, and do not count otherwise. It is called before the first frame; rate is 1 to 100,000.
 func (w *Writer) SetRate(rate int) error {
 	if rate < 1 || rate > maxRate {
 		return unsupported("", "%d frames in a second, 1 to %d", rate, maxRate)

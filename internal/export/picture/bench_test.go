@@ -21,7 +21,8 @@ func scene(encoding string, width, height int) *Raw {
 	if e.sample.Size == 2 {
 		noise = 12 // mm, of a depth camera
 	}
-	r := &Raw{Width: uint32(width), Height: uint32(height), Step: uint32(width * e.channels * e.sample.Size), Encoding: encoding}
+	r := &Raw{Width: uint32(width), Height: uint32(height), Step: uint32(width * e.channels * e.sample.Size),
+		Encoding: encoding}
 	for y := range height {
 		for x := range width {
 			base := 90 + 40*math.Sin(float64(x)/97)*math.Cos(float64(y)/61)

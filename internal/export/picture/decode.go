@@ -10,8 +10,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// DecodePNG returns the pixels of a PNG of 8 bits: gray, red, green and blue, or these with alpha. The pixels of one with
-// a palette are its colors. Those of 16 bits wrap storage.ErrUnsupported, what is no whole PNG storage.ErrCorrupt.
+// DecodePNG returns the pixels of a PNG of 8 bits: gray, red, green and blue, or these with alpha. The pixels of one
+// with a palette are its colors. Those of 16 bits wrap storage.ErrUnsupported, what is no whole PNG storage.ErrCorrupt.
 func DecodePNG(data []byte) (Pixels, error) {
 	decoded, err := decodePNG(data, "a PNG", 1) // of 8 pixels or fewer a byte
 	if err != nil {
@@ -36,8 +36,8 @@ func DecodePNG(data []byte) (Pixels, error) {
 	return p, nil
 }
 
-// decodePNG decodes a PNG whose pixels have at least some bits. DEFLATE makes at most 1032 bytes of one, so that an image
-// that claims more is refused before there is memory for it.
+// decodePNG decodes a PNG whose pixels have at least some bits. DEFLATE makes at most 1032 bytes of one, so that an
+// image that claims more is refused before there is memory for it.
 func decodePNG(data []byte, what string, bits uint64) (image.Image, error) {
 	config, err := png.DecodeConfig(bytes.NewReader(data))
 	if err != nil {

@@ -48,7 +48,8 @@ func TestPixels(t *testing.T) {
 	} {
 		r := Raw{Width: c.width, Height: c.height, Encoding: c.name, BigEndian: c.big, Data: []byte(c.data)}
 		p, err := r.AppendPixels([]byte("before"), Options{})
-		if err != nil || string(p.Data) != c.want || p.Sample.String() != c.sample || p.Width != int(c.width) || p.Height != int(c.height) {
+		if err != nil || string(p.Data) != c.want || p.Sample.String() != c.sample || p.Width != int(c.width) ||
+			p.Height != int(c.height) {
 			t.Errorf("%s: %q %v, %v, want %q %s", c.name, p.Data, p.Sample, err, c.want, c.sample)
 		}
 		if string(r.Data) != c.data {
@@ -71,7 +72,8 @@ func TestDebayer(t *testing.T) {
 					data = append(data, v)
 				}
 			}
-			r := Raw{Width: width, Height: height, Encoding: fmt.Sprintf("bayer_%s%d", name, 8*size), BigEndian: true, Data: data}
+			r := Raw{Width: width, Height: height, Encoding: fmt.Sprintf("bayer_%s%d", name, 8*size), BigEndian: true,
+				Data: data}
 			p, err := r.AppendPixels(nil, Options{Debayer: true})
 			if err != nil || p.Channels != 3 || len(p.Data) != 3*size*width*height {
 				t.Fatalf("pattern %d: %+v, %v", pattern, p, err)
@@ -108,7 +110,8 @@ func TestPNG(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := (&Raw{Width: 1, Height: 1, Encoding: "mono8", Data: []byte{1}}).AppendFile(nil, Options{Level: 9}); !errors.Is(err, storage.ErrUnsupported) {
+	if _, _, err := (&Raw{Width: 1, Height: 1, Encoding: "mono8", Data: []byte{1}}).AppendFile(nil,
+		Options{Level: 9}); !errors.Is(err, storage.ErrUnsupported) {
 		t.Errorf("level 9: %v", err)
 	}
 }
@@ -147,18 +150,23 @@ func TestRefused(t *testing.T) {
 		{Raw{Width: 0, Height: 4, Encoding: "mono8", Data: []byte{1}}, storage.ErrCorrupt, "0 x 4"},
 		{Raw{Width: 4, Height: 0, Encoding: "mono8"}, storage.ErrCorrupt, "4 x 0"},
 		{Raw{Width: 2, Height: 2, Step: 2, Encoding: "mono8", Data: []byte{1, 2, 3}}, storage.ErrCorrupt, "only 3 bytes"},
-		{Raw{Width: 2, Height: 2, Step: 3, Encoding: "mono8", Data: []byte{1, 2, 3, 4}}, storage.ErrCorrupt, "needs 5 bytes and has 4"},
-		{Raw{Width: 2, Height: 1, Step: 2, Encoding: "rgb8", Data: make([]byte, 6)}, storage.ErrCorrupt, "a step of 2 bytes, but its row of 2 pixels of rgb8 has 6"},
-		{Raw{Width: huge, Height: huge, Step: huge, Encoding: "mono8", Data: make([]byte, 9)}, storage.ErrCorrupt, "only 9 bytes"},
+		{Raw{Width: 2, Height: 2, Step: 3, Encoding: "mono8", Data: []byte{1, 2, 3, 4}}, storage.ErrCorrupt,
+			"needs 5 bytes and has 4"},
+		{Raw{Width: 2, Height: 1, Step: 2, Encoding: "rgb8", Data: make([]byte, 6)}, storage.ErrCorrupt,
+			"a step of 2 bytes, but its row of 2 pixels of rgb8 has 6"},
+		{Raw{Width: huge, Height: huge, Step: huge, Encoding: "mono8", Data: make([]byte, 9)}, storage.ErrCorrupt,
+			"only 9 bytes"},
 		{Raw{Width: 1, Height: huge, Step: huge, Encoding: "8UC512", Data: make([]byte, 999)}, storage.ErrCorrupt, "bytes"},
 		{Raw{Width: 1, Height: 9, Step: huge, Encoding: "mono8", Data: make([]byte, 999)}, storage.ErrCorrupt, "bytes"},
 		{Raw{Width: huge, Height: 1, Encoding: "64FC512", Data: make([]byte, 999)}, storage.ErrCorrupt, "bytes"},
-		{Raw{Width: 2, Height: 2, Step: 2, Encoding: "nv12", Data: make([]byte, 5)}, storage.ErrCorrupt, "needs 6 bytes and has 5"},
+		{Raw{Width: 2, Height: 2, Step: 2, Encoding: "nv12", Data: make([]byte, 5)}, storage.ErrCorrupt,
+			"needs 6 bytes and has 5"},
 		{Raw{Width: 2, Height: 2, Step: 4, Encoding: "nv24", Data: make([]byte, 19)}, storage.ErrCorrupt, "needs 20 bytes"},
 		{Raw{Width: 2, Height: 2, Step: 3, Encoding: "i420", Data: make([]byte, 99)}, storage.ErrCorrupt, "odd"},
 		{Raw{Width: 3, Height: 2, Step: 6, Encoding: "uyvy", Data: make([]byte, 99)}, storage.ErrUnsupported, "even"},
 		{Raw{Width: 2, Height: 3, Step: 2, Encoding: "nv21", Data: make([]byte, 99)}, storage.ErrUnsupported, "even"},
-		{Raw{Width: 2, Height: 2, Encoding: "rgb565", Data: make([]byte, 99)}, storage.ErrUnsupported, "there are rgb8, rgba8"},
+		{Raw{Width: 2, Height: 2, Encoding: "rgb565", Data: make([]byte, 99)}, storage.ErrUnsupported,
+			"there are rgb8, rgba8"},
 		{Raw{Width: 2, Height: 2, Encoding: "8UC0", Data: make([]byte, 99)}, storage.ErrUnsupported, "16UC1"},
 		{Raw{Width: 2, Height: 2, Encoding: "8FC1", Data: make([]byte, 99)}, storage.ErrUnsupported, "8FC1"},
 		{Raw{Width: 2, Height: 2, Encoding: "8UC513", Data: make([]byte, 9999)}, storage.ErrUnsupported, "8UC513"},
@@ -193,11 +201,14 @@ func TestSteps(t *testing.T) {
 		bytes, excess    int
 		padded, accepted bool
 	}{
-		{"mono8", 6, 10, 0, true, true}, {"mono8", 6, 12, 0, true, true}, {"mono8", 6, 15, 3, true, true}, {"mono8", 0, 8, 0, false, true},
+		{"mono8", 6, 10, 0, true, true}, {"mono8", 6, 12, 0, true, true}, {"mono8", 6, 15, 3, true, true}, {"mono8", 0, 8, 0,
+			false, true},
 		{"mono8", 6, 9, 0, true, false},
-		{"nv12", 4, 12, 0, false, true}, {"nv12", 6, 12, 0, false, true}, {"nv12", 6, 16, 0, true, true}, {"nv12", 6, 18, 0, true, true},
+		{"nv12", 4, 12, 0, false, true}, {"nv12", 6, 12, 0, false, true}, {"nv12", 6, 16, 0, true, true}, {"nv12", 6, 18, 0,
+			true, true},
 		{"nv12", 6, 15, 0, true, false}, {"nv12", 6, 19, 1, true, true},
-		{"nv24", 8, 24, 0, false, true}, {"nv24", 4, 24, 0, false, true}, {"nv24", 6, 32, 0, true, true}, {"nv24", 6, 31, 0, true, false},
+		{"nv24", 8, 24, 0, false, true}, {"nv24", 4, 24, 0, false, true}, {"nv24", 6, 32, 0, true, true}, {"nv24", 6, 31, 0,
+			true, false},
 		{"i420", 6, 17, 0, true, true}, {"i420", 6, 16, 0, true, false}, {"i420", 0, 12, 0, false, true},
 	} {
 		r := Raw{Width: 4, Height: 2, Step: c.step, Encoding: c.name, Data: make([]byte, c.bytes)}
@@ -226,7 +237,8 @@ func TestPool(t *testing.T) {
 		wait.Go(func() {
 			for n := range 60 {
 				i := (n*5 + g) % len(images)
-				if _, file, err := images[i].AppendFile(nil, Options{Level: Level(i % 3)}); err != nil || !bytes.Equal(file, want[i]) {
+				if _, file, err := images[i].AppendFile(nil, Options{Level: Level(i % 3)}); err != nil ||
+					!bytes.Equal(file, want[i]) {
 					t.Errorf("image %d: other bytes, %v", i, err)
 				}
 			}

@@ -46,8 +46,9 @@ type refereeCase struct {
 }
 
 // generalNames are of numbers without a color.
-var generalNames = strings.Fields("8UC 8UC1 8UC2 8UC3 8UC4 8UC5 8SC1 8SC3 16UC1 16UC2 16UC3 16UC4 16UC7 16SC1 16SC2 32SC1 32SC4 32UC1 64SC1 " +
-	"16FC1 32FC1 32FC2 32FC3 32FC4 32FC6 64FC1 64FC3")
+var generalNames = strings.Fields(
+	"8UC 8UC1 8UC2 8UC3 8UC4 8UC5 8SC1 8SC3 16UC1 16UC2 16UC3 16UC4 16UC7 16SC1 16SC2 32SC1 32SC4 32UC1 64SC1 " +
+		"16FC1 32FC1 32FC2 32FC3 32FC4 32FC6 64FC1 64FC3")
 
 // TestOpenCV: what OpenCV, Pillow, tifffile and NumPy read of the files of all encodings, with padding and in
 // both orders of bytes, is bit by bit what OpenCV makes of the raw bytes.
@@ -56,7 +57,8 @@ func TestOpenCV(t *testing.T) {
 	var cases []refereeCase
 	add := func(name string, width, height int, o Options) {
 		r := randomRaw(random, name, width, height)
-		c := refereeCase{fmt.Sprintf("%d %s %dx%d %v", len(cases), name, width, height, o), r.Width, r.Height, r.Step, name, r.BigEndian, o.Debayer, "", ""}
+		c := refereeCase{fmt.Sprintf("%d %s %dx%d %v", len(cases), name, width, height, o), r.Width, r.Height, r.Step, name,
+			r.BigEndian, o.Debayer, "", ""}
 		ext, file, err := r.AppendFile(nil, o)
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
@@ -156,5 +158,6 @@ func randomRaw(random *rand.Rand, name string, width, height int) *Raw {
 	for i := range data {
 		data[i] = byte(random.Uint32())
 	}
-	return &Raw{Width: uint32(width), Height: uint32(height), Step: uint32(step), Encoding: name, BigEndian: random.IntN(2) == 0, Data: data}
+	return &Raw{Width: uint32(width), Height: uint32(height), Step: uint32(step), Encoding: name,
+		BigEndian: random.IntN(2) == 0, Data: data}
 }

@@ -15,9 +15,12 @@ import (
 // TestEnding: the first bytes of the formats.
 func TestEnding(t *testing.T) {
 	for begin, want := range map[string]string{
-		"\xff\xd8\xff\xe0": "jpg", "\x89PNG\r\n\x1a\n": "png", "RIFF\x24\x00\x00\x00WEBPVP8 ": "webp", "II*\x00": "tiff", "MM\x00*": "tiff",
-		"BM6": "bmp", "GIF89a": "gif", "\x00\x00\x00\x20ftypavif": "avif", "\xff\x0a": "jxl", "\x00\x00\x00\x0cJXL \r\n\x87\n": "jxl",
-		"\x00\x00\x00\x0cjP  \r\n\x87\n": "jp2", "\xff\x4f\xff\x51": "j2k", "P5 3 3": "pgm", "RIFF\x24\x00\x00\x00WAVE": "", "\xff\xd8": "", "": "",
+		"\xff\xd8\xff\xe0": "jpg", "\x89PNG\r\n\x1a\n": "png", "RIFF\x24\x00\x00\x00WEBPVP8 ": "webp", "II*\x00": "tiff",
+		"MM\x00*": "tiff",
+		"BM6":     "bmp", "GIF89a": "gif", "\x00\x00\x00\x20ftypavif": "avif", "\xff\x0a": "jxl",
+		"\x00\x00\x00\x0cJXL \r\n\x87\n": "jxl",
+		"\x00\x00\x00\x0cjP  \r\n\x87\n": "jp2", "\xff\x4f\xff\x51": "j2k", "P5 3 3": "pgm", "RIFF\x24\x00\x00\x00WAVE": "",
+		"\xff\xd8": "", "": "",
 	} {
 		if got := Ending([]byte(begin)); got != want {
 			t.Errorf("%q: %q, want %q", begin, got, want)

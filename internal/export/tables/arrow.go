@@ -70,8 +70,8 @@ type texts struct {
 	index map[string]int32 // of those that are no names
 }
 
-// NewArrowFile begins a file of Arrow IPC. An enum is a string there: the dictionary of a file is whole before its first
-// record batch, and numbers without a name come later.
+// NewArrowFile begins a file of Arrow IPC. An enum is a string there: the dictionary of a file is whole before its
+// first record batch, and numbers without a name come later.
 func NewArrowFile(w io.Writer, schema []columns.Field, meta []KeyValue, o Options) (Table, error) {
 	t := newArrow(schema, meta, o, typer{plain: true})
 	out, err := ipc.NewFileWriter(w, ipc.WithSchema(t.schema))

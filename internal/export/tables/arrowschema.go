@@ -45,11 +45,14 @@ func (t typer) field(f *columns.Field) arrow.Field {
 
 var arrowTypes = map[columns.Kind]arrow.DataType{
 	columns.Bool: arrow.FixedWidthTypes.Boolean,
-	columns.Int8: arrow.PrimitiveTypes.Int8, columns.Int16: arrow.PrimitiveTypes.Int16, columns.Int32: arrow.PrimitiveTypes.Int32, columns.Int64: arrow.PrimitiveTypes.Int64,
-	columns.Uint8: arrow.PrimitiveTypes.Uint8, columns.Uint16: arrow.PrimitiveTypes.Uint16, columns.Uint32: arrow.PrimitiveTypes.Uint32, columns.Uint64: arrow.PrimitiveTypes.Uint64,
+	columns.Int8: arrow.PrimitiveTypes.Int8, columns.Int16: arrow.PrimitiveTypes.Int16,
+	columns.Int32: arrow.PrimitiveTypes.Int32, columns.Int64: arrow.PrimitiveTypes.Int64,
+	columns.Uint8: arrow.PrimitiveTypes.Uint8, columns.Uint16: arrow.PrimitiveTypes.Uint16,
+	columns.Uint32: arrow.PrimitiveTypes.Uint32, columns.Uint64: arrow.PrimitiveTypes.Uint64,
 	columns.Float32: arrow.PrimitiveTypes.Float32, columns.Float64: arrow.PrimitiveTypes.Float64,
-	columns.Time: &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}, columns.Duration: arrow.FixedWidthTypes.Duration_ns,
-	columns.Text: arrow.BinaryTypes.String, columns.Binary: arrow.BinaryTypes.Binary,
+	columns.Time:     &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"},
+	columns.Duration: arrow.FixedWidthTypes.Duration_ns,
+	columns.Text:     arrow.BinaryTypes.String, columns.Binary: arrow.BinaryTypes.Binary,
 	columns.Enum: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String},
 }
 

@@ -137,7 +137,8 @@ func BenchmarkImu(b *testing.B) {
 // BenchmarkOthers makes tables of other messages: a part of each.
 func BenchmarkOthers(b *testing.B) {
 	const header = "================\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"
-	const parts = header + "================\nMSG: t/V\nfloat64 x\nfloat64 y\nfloat64 z\n================\nMSG: t/Q\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n" +
+	const parts = header + "================\nMSG: t/V\nfloat64 x\nfloat64 y\nfloat64 z\n================\nMSG: " +
+		"t/Q\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n" +
 		"================\nMSG: t/T\nHeader header\nstring child_frame_id\nV translation\nQ rotation\n"
 	g := rand.New(rand.NewPCG(1, 1))
 	head := append(binary.LittleEndian.AppendUint32(make([]byte, 12), 4), "base"...)

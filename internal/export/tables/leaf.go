@@ -98,8 +98,10 @@ func (l leaf) below(i int) leaf {
 }
 
 var integerTypes = map[columns.Kind]deprecated.ConvertedType{
-	columns.Int8: deprecated.Int8, columns.Int16: deprecated.Int16, columns.Int32: deprecated.Int32, columns.Int64: deprecated.Int64,
-	columns.Uint8: deprecated.Uint8, columns.Uint16: deprecated.Uint16, columns.Uint32: deprecated.Uint32, columns.Uint64: deprecated.Uint64}
+	columns.Int8: deprecated.Int8, columns.Int16: deprecated.Int16, columns.Int32: deprecated.Int32,
+	columns.Int64: deprecated.Int64,
+	columns.Uint8: deprecated.Uint8, columns.Uint16: deprecated.Uint16, columns.Uint32: deprecated.Uint32,
+	columns.Uint64: deprecated.Uint64}
 
 // setType fills in the type of a leaf.
 func setType(e *format.SchemaElement, f *columns.Field) {
@@ -113,7 +115,8 @@ func setType(e *format.SchemaElement, f *columns.Field) {
 		physical = format.Double
 	case columns.Time:
 		physical = format.Int64
-		e.LogicalType.Value = &format.TimestampType{IsAdjustedToUTC: true, Unit: format.TimeUnit{Value: &format.NanoSeconds{}}}
+		e.LogicalType.Value = &format.TimestampType{IsAdjustedToUTC: true,
+			Unit: format.TimeUnit{Value: &format.NanoSeconds{}}}
 	case columns.Duration:
 		physical = format.Int64
 	case columns.Text, columns.Enum:

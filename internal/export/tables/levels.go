@@ -41,7 +41,8 @@ func (s *shredder) begin(l *leaf, cols []*columns.Column) {
 
 // regular reports whether the leaf is no more than the elements of a FixedList that is never null.
 func (s *shredder) regular() bool {
-	return len(s.chain) == 2 && s.chain[0].Field.Kind == columns.FixedList && s.chain[0].Valid == nil && s.chain[1].Valid == nil
+	return len(s.chain) == 2 && s.chain[0].Field.Kind == columns.FixedList && s.chain[0].Valid == nil &&
+		s.chain[1].Valid == nil
 }
 
 // column returns that of the leaf.

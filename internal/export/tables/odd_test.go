@@ -57,7 +57,8 @@ var protoRows = [][2]string{
 // writeProto writes tables of messages of protobuf.
 func writeProto(t *testing.T, name string) {
 	t.Helper()
-	sets, problems := protosource.Compile([]*protosource.File{{Path: "t.proto", Text: protoText}}, func(*protosource.File, string) *protosource.File { return nil })
+	sets, problems := protosource.Compile([]*protosource.File{{Path: "t.proto", Text: protoText}},
+		func(*protosource.File, string) *protosource.File { return nil })
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -142,8 +143,10 @@ func writeIDL(t *testing.T, name string) {
 	}
 	var rows []row
 	for _, r := range [][2]string{
-		{"00070000 01000000 05000000 01 00 0600 0700 01 00 09000000", `{"u":{"discriminator":"i1","a":"i5","p":null},"o":{"x":"i6","y":"i7"},"n":"i9"}`},
-		{"00070000 02000000 0100 0200 00 00", `{"u":{"discriminator":"i2","a":null,"p":{"x":"i1","y":"i2"}},"o":null,"n":null}`},
+		{"00070000 01000000 05000000 01 00 0600 0700 01 00 09000000",
+			`{"u":{"discriminator":"i1","a":"i5","p":null},"o":{"x":"i6","y":"i7"},"n":"i9"}`},
+		{"00070000 02000000 0100 0200 00 00",
+			`{"u":{"discriminator":"i2","a":null,"p":{"x":"i1","y":"i2"}},"o":null,"n":null}`},
 		{"00070000 03000000 00 00", `{"u":{"discriminator":"i3","a":null,"p":null},"o":null,"n":null}`},
 	} {
 		data, err := hex.DecodeString(strings.ReplaceAll(r[0], " ", ""))

@@ -144,8 +144,8 @@ func valueEncoding(l *leaf) format.Encoding {
 	return format.Plain
 }
 
-// data writes a page of what was shredded, from a row on. With a dictionary the values are indexes, and all are the bounds
-// of all of it.
+// data writes a page of what was shredded, from a row on. With a dictionary the values are indexes, and all are the
+// bounds of all of it.
 func (e *pageEncoder) data(c *chunk, row int, indexes []int32, all bounds) (err error) {
 	l := e.l
 	if err := e.beginPage(); err != nil {
@@ -164,13 +164,15 @@ func (e *pageEncoder) data(c *chunk, row int, indexes []int32, all bounds) (err 
 		encoding = valueEncoding(l)
 	}
 	nulls := e.nulls()
-	h := format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{NumValues: int32(e.count), Encoding: encoding,
-		DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}
+	h := format.PageHeader{Type: format.DataPage,
+		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: int32(e.count), Encoding: encoding,
+			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}
 	at := len(e.out)
 	if err := e.write(c, &h); err != nil {
 		return err
 	}
-	c.offsets.PageLocations = append(c.offsets.PageLocations, format.PageLocation{Offset: int64(at), CompressedPageSize: int32(len(e.out) - at), FirstRowIndex: int64(row)})
+	c.offsets.PageLocations = append(c.offsets.PageLocations, format.PageLocation{Offset: int64(at),
+		CompressedPageSize: int32(len(e.out) - at), FirstRowIndex: int64(row)})
 	c.addBounds(l.field, own, e.values, nulls)
 	c.MetaData.NumValues += int64(e.count)
 	return nil

@@ -49,7 +49,8 @@ func NewParquet(w io.Writer, schema []columns.Field, meta []KeyValue, o Options)
 	}
 	s := shape(schema)
 	p := &parquet{out: counter{w: w}, level: o.Level, leaves: s.leaves, pageBytes: pageBytes, fewest: fewest}
-	p.meta = format.FileMetaData{Version: 2, Schema: s.elements, CreatedBy: "bagconv", ColumnOrders: make([]format.ColumnOrder, len(s.leaves))}
+	p.meta = format.FileMetaData{Version: 2, Schema: s.elements, CreatedBy: "bagconv",
+		ColumnOrders: make([]format.ColumnOrder, len(s.leaves))}
 	for i := range p.meta.ColumnOrders {
 		p.meta.ColumnOrders[i].Value = &format.TypeDefinedOrder{}
 	}
@@ -109,7 +110,8 @@ func (p *parquet) Append(part Part) error {
 		return nil
 	}
 	base := p.out.n
-	group := format.RowGroup{NumRows: int64(g.rows), FileOffset: base, TotalCompressedSize: int64(len(g.pages)), Ordinal: int16(min(len(p.chunks), math.MaxInt16))}
+	group := format.RowGroup{NumRows: int64(g.rows), FileOffset: base, TotalCompressedSize: int64(len(g.pages)),
+		Ordinal: int16(min(len(p.chunks), math.MaxInt16))}
 	if g.sorted {
 		group.SortingColumns = []format.SortingColumn{{ColumnIdx: 0}}
 	}

@@ -75,7 +75,8 @@ func TestReferees(t *testing.T) {
 	cmd := exec.Command(python, "-", dir)
 	cmd.Stdin = bytes.NewReader(script)
 	out, err := cmd.CombinedOutput()
-	if text := strings.TrimSpace(string(out)); err != nil || strings.Contains(text, "\n") || text == "0 tables" || text == "" {
+	if text := strings.TrimSpace(string(out)); err != nil || strings.Contains(text, "\n") || text == "0 tables" ||
+		text == "" {
 		t.Errorf("%v\n%s", err, text)
 	} else {
 		t.Log(text)
@@ -160,9 +161,12 @@ func write(t testing.TB, k maker, p *columns.Program, batches []*columns.Batch, 
 
 // TestConstants: numbers and bools are those of JSON, others the text of the definition.
 func TestConstants(t *testing.T) {
-	got := tables.ConstantsText([]schema.Constant{{Kind: schema.Int8, Name: "A", Text: "-1"}, {Kind: schema.Uint8, Name: "B", Text: "0x1F"},
-		{Kind: schema.Bool, Name: "C", Text: "True"}, {Kind: schema.Bool, Name: "D", Text: "0"}, {Kind: schema.String, Name: "E", Text: `5 "x"`},
-		{Kind: schema.Float64, Name: "F", Text: "1e-3"}, {Kind: schema.Float32, Name: "G", Text: "nan"}, {Kind: schema.WString, Name: "H", Text: "7"}})
+	got := tables.ConstantsText([]schema.Constant{{Kind: schema.Int8, Name: "A", Text: "-1"},
+		{Kind: schema.Uint8, Name: "B", Text: "0x1F"},
+		{Kind: schema.Bool, Name: "C", Text: "True"}, {Kind: schema.Bool, Name: "D", Text: "0"},
+		{Kind: schema.String, Name: "E", Text: `5 "x"`},
+		{Kind: schema.Float64, Name: "F", Text: "1e-3"}, {Kind: schema.Float32, Name: "G", Text: "nan"},
+		{Kind: schema.WString, Name: "H", Text: "7"}})
 	if want := `{"A":-1,"B":"0x1F","C":true,"D":false,"E":"5 \"x\"","F":1e-3,"G":"nan","H":"7"}`; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -213,7 +217,8 @@ func footerOf(t *testing.T, file []byte) (m format.FileMetaData) {
 	t.Helper()
 	end := len(file) - 8
 	n := int(binary.LittleEndian.Uint32(file[end:]))
-	if err := thrift.Unmarshal(&thrift.CompactProtocol{}, file[end-n:end], &m); err != nil || string(file[end+4:]) != "PAR1" || string(file[:4]) != "PAR1" {
+	if err := thrift.Unmarshal(&thrift.CompactProtocol{}, file[end-n:end], &m); err != nil ||
+		string(file[end+4:]) != "PAR1" || string(file[:4]) != "PAR1" {
 		t.Fatal(err)
 	}
 	return m

@@ -72,7 +72,8 @@ func BenchmarkLookup(b *testing.B) {
 		set(b, &buffer, last, next, yaw(0, 1, 10), true)
 		last = next
 	}
-	for name, c := range map[string][2]string{"map-base": {"map", "base"}, "map-link4": {"map", "link4"}, "base-link4": {"base", "link4"}} {
+	for name, c := range map[string][2]string{"map-base": {"map", "base"}, "map-link4": {"map", "link4"},
+		"base-link4": {"base", "link4"}} {
 		for _, when := range []string{"time", "latest"} {
 			b.Run(name+"/"+when, func(b *testing.B) {
 				b.ReportAllocs()

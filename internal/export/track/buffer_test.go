@@ -77,7 +77,8 @@ func TestLookup(t *testing.T) {
 	if times := b.AppendTimes(nil, "base"); !slices.Equal(times, []int64{10 * second, 20 * second}) {
 		t.Error(times)
 	}
-	if times := b.AppendTimes(nil, "lidar"); len(times)+len(b.AppendTimes(nil, "none"))+len(b.AppendTimes(nil, "map")) != 0 {
+	if times := b.AppendTimes(nil, "lidar"); len(times)+len(b.AppendTimes(nil, "none"))+
+		len(b.AppendTimes(nil, "map")) != 0 {
 		t.Error(times)
 	}
 }
@@ -98,19 +99,24 @@ func TestLookupErrors(t *testing.T) {
 		kind           error
 		text           string
 	}{
-		{"map", "lidar", 9 * second, ErrExtrapolation, `no pose of frame "lidar" in "map" at 9.000000000 s: no transform at that time: ` +
-			`the transforms of "base" are from 10.000000000 to 20.000000000 s`},
-		{"lidar", "map", 20*second + 1, ErrExtrapolation, `no pose of frame "map" in "lidar" at 20.000000001 s: no transform at that time: ` +
-			`the transforms of "base" are from 10.000000000 to 20.000000000 s`},
-		{"map", "crater", 15 * second, ErrDisconnected, `no pose of frame "crater" in "map" at 15.000000000 s: the frames are not connected: ` +
-			`the parents of "crater" end at "moon", those of "map" at "map"`},
+		{"map", "lidar", 9 * second, ErrExtrapolation,
+			`no pose of frame "lidar" in "map" at 9.000000000 s: no transform at that time: ` +
+				`the transforms of "base" are from 10.000000000 to 20.000000000 s`},
+		{"lidar", "map", 20*second + 1, ErrExtrapolation,
+			`no pose of frame "map" in "lidar" at 20.000000001 s: no transform at that time: ` +
+				`the transforms of "base" are from 10.000000000 to 20.000000000 s`},
+		{"map", "crater", 15 * second, ErrDisconnected,
+			`no pose of frame "crater" in "map" at 15.000000000 s: the frames are not connected: ` +
+				`the parents of "crater" end at "moon", those of "map" at "map"`},
 		{"crater", "lidar", 0, ErrDisconnected,
 			`no pose of frame "lidar" in "crater": the frames are not connected: the parents of "lidar" end at "map", those of "crater" at "moon"`},
 		{"map", "sun", 0, ErrUnknownFrame, `no pose of frame "sun" in "map": unknown frame "sun"`},
 		{"sun", "map", 0, ErrUnknownFrame, `no pose of frame "map" in "sun": unknown frame "sun"`},
-		{"/map", "base", 0, ErrFrameName, `no pose of frame "base" in "/map": not a name of a frame "/map"; leave out the slash`},
+		{"/map", "base", 0, ErrFrameName,
+			`no pose of frame "base" in "/map": not a name of a frame "/map"; leave out the slash`},
 		{"map", "", 0, ErrFrameName, `no pose of frame "" in "map": not a name of a frame ""`},
-		{"map", "a", second, ErrLoop, `no pose of frame "a" in "map" at 1.000000000 s: a loop, or more than 1000 frames: at frame "b"`},
+		{"map", "a", second, ErrLoop,
+			`no pose of frame "a" in "map" at 1.000000000 s: a loop, or more than 1000 frames: at frame "b"`},
 		{"map", "a", 0, ErrLoop, `no pose of frame "a" in "map": a loop, or more than 1000 frames: at frame "b"`},
 		{"a", "map", 0, ErrLoop, `no pose of frame "map" in "a": a loop, or more than 1000 frames: at frame "b"`},
 	} {
@@ -164,7 +170,8 @@ func TestSet(t *testing.T) {
 			t.Errorf("%v is corrupt: %v", err, !data)
 		}
 	}
-	wanted := SetCounts{Kept: 6, Repeated: 1, Conflicting: 2, Old: 1, NotFinite: 3, NotNormalized: 2, BadFrame: 4, KindChanged: 1}
+	wanted := SetCounts{Kept: 6, Repeated: 1, Conflicting: 2, Old: 1, NotFinite: 3, NotNormalized: 2, BadFrame: 4,
+		KindChanged: 1}
 	if b.Counts() != wanted {
 		t.Errorf("%+v", b.Counts())
 	}
@@ -286,7 +293,8 @@ func TestExtremes(t *testing.T) {
 		t.Error(got, err)
 	}
 	_, err := b.Lookup("a\x00\xff", "b\n", math.MinInt64)
-	if !errors.Is(err, ErrExtrapolation) || !strings.Contains(err.Error(), `"b\n" in "a\x00\xff" at -9223372036.854775808 s`) {
+	if !errors.Is(err, ErrExtrapolation) || !strings.Contains(err.Error(),
+		`"b\n" in "a\x00\xff" at -9223372036.854775808 s`) {
 		t.Error(err)
 	}
 	b = Buffer{CacheLength: 5}

@@ -159,7 +159,8 @@ func segmentsOf(fixes []Fix, gap int64, geo bool) (segments [][][]any) {
 	var before *Fix
 	for i := range fixes {
 		f := &fixes[i]
-		bad := math.IsNaN(f.Lat+f.Lon) || f.Lat > 90 || f.Lat < -90 || f.Lon > 180 || f.Lon < -180 || f.Status == -1 || f.Status < -2
+		bad := math.IsNaN(f.Lat+f.Lon) || f.Lat > 90 || f.Lat < -90 || f.Lon > 180 || f.Lon < -180 || f.Status == -1 ||
+			f.Status < -2
 		if bad {
 			before = nil
 			continue
@@ -205,7 +206,8 @@ func TestFixReferees(t *testing.T) {
 	}
 	gpxSegments, geoSegments := segmentsOf(fixes, o.MaxGap, false), segmentsOf(fixes, o.MaxGap, true)
 	if x.Counts().Segments != uint64(len(gpxSegments)) || j.Counts().Segments != uint64(len(geoSegments)) {
-		t.Errorf("%d and %d segments, not %d and %d", x.Counts().Segments, j.Counts().Segments, len(gpxSegments), len(geoSegments))
+		t.Errorf("%d and %d segments, not %d and %d", x.Counts().Segments, j.Counts().Segments, len(gpxSegments),
+			len(geoSegments))
 	}
 	paths := files(t, toJSON(t, gpxSegments), x.End(gpx), toJSON(t, geoSegments), j.End(geo))
 	out, err := exec.Command(python, append([]string{"testdata/referee/fixes.py", o.Name}, paths...)...).CombinedOutput()
@@ -237,7 +239,8 @@ func FuzzFixes(f *testing.F) {
 			t.Errorf("%q", geo)
 		}
 		c := x.Counts()
-		if sum := c.Written + c.NoFix + c.NotFinite + c.Outside; sum != uint64(len(fixes)) || j.Counts().Written != c.Written {
+		if sum := c.Written + c.NoFix + c.NotFinite + c.Outside; sum != uint64(len(fixes)) ||
+			j.Counts().Written != c.Written {
 			t.Errorf("%+v of %d", c, len(fixes))
 		}
 	})

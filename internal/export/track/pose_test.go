@@ -21,20 +21,28 @@ func TestLines(t *testing.T) {
 		tum, kitti string
 		problem    Problem
 	}{
-		{Pose{1700000000123456789, 1.5, 0, -2, 0, 0, 0, 1}, "1700000000.123456789 1.5 0 -2 0 0 0 1", "1 0 0 1.5 0 1 0 0 0 0 1 -2", Sound},
-		{Pose{-1, 0.1, 1e-7, 1e22, 0, 0, 1, 0}, "-0.000000001 0.1 1e-07 1e+22 0 0 1 0", "-1 0 0 0.1 0 -1 0 1e-07 0 0 1 1e+22", Sound},
-		{Pose{math.MinInt64, 0, 0, 0, 0, 0, 0, 0}, "-9223372036.854775808 0 0 0 0 0 0 0", "1 0 0 0 0 1 0 0 0 0 1 0", ZeroQuaternion},
-		{Pose{math.MaxInt64, 0, 0, 0, 0, 0, 0, -3}, "9223372036.854775807 0 0 0 0 0 0 -3", "1 0 0 0 0 1 0 0 0 0 1 0", NotNormalized},
-		{Pose{1e9, 0, 0, 0, 1e300, 0, 0, 1e300}, "1.000000000 0 0 0 1e+300 0 0 1e+300", "1 0 0 0 0 0 -1 0 0 1 0 0", NotNormalized},
-		{Pose{0, 0, 0, 0, 0, 1e-300, 0, 1e-300}, "0.000000000 0 0 0 0 1e-300 0 1e-300", "0 0 1 0 0 1 0 0 -1 0 0 0", NotNormalized},
+		{Pose{1700000000123456789, 1.5, 0, -2, 0, 0, 0, 1}, "1700000000.123456789 1.5 0 -2 0 0 0 1",
+			"1 0 0 1.5 0 1 0 0 0 0 1 -2", Sound},
+		{Pose{-1, 0.1, 1e-7, 1e22, 0, 0, 1, 0}, "-0.000000001 0.1 1e-07 1e+22 0 0 1 0", "-1 0 0 0.1 0 -1 0 1e-07 0 0 1 1e+22",
+			Sound},
+		{Pose{math.MinInt64, 0, 0, 0, 0, 0, 0, 0}, "-9223372036.854775808 0 0 0 0 0 0 0", "1 0 0 0 0 1 0 0 0 0 1 0",
+			ZeroQuaternion},
+		{Pose{math.MaxInt64, 0, 0, 0, 0, 0, 0, -3}, "9223372036.854775807 0 0 0 0 0 0 -3", "1 0 0 0 0 1 0 0 0 0 1 0",
+			NotNormalized},
+		{Pose{1e9, 0, 0, 0, 1e300, 0, 0, 1e300}, "1.000000000 0 0 0 1e+300 0 0 1e+300", "1 0 0 0 0 0 -1 0 0 1 0 0",
+			NotNormalized},
+		{Pose{0, 0, 0, 0, 0, 1e-300, 0, 1e-300}, "0.000000000 0 0 0 0 1e-300 0 1e-300", "0 0 1 0 0 1 0 0 -1 0 0 0",
+			NotNormalized},
 		{Pose{0, inf, 0, 0, 0, 0, 0, 1}, "0.000000000 -inf 0 0 0 0 0 1", "1 0 0 -inf 0 1 0 0 0 0 1 0", NotFinite},
-		{Pose{0, 0, nan, 0, nan, 0, 0, 1}, "0.000000000 0 nan 0 nan 0 0 1", "nan nan nan 0 nan nan nan nan nan nan nan 0", NotFinite},
+		{Pose{0, 0, nan, 0, nan, 0, 0, 1}, "0.000000000 0 nan 0 nan 0 0 1", "nan nan nan 0 nan nan nan nan nan nan nan 0",
+			NotFinite},
 		{Pose{0, 0, 0, -inf, 0, 0, 0, 1}, "0.000000000 0 0 inf 0 0 0 1", "1 0 0 0 0 1 0 0 0 0 1 inf", NotFinite},
 	} {
 		if got := string(AppendTUM([]byte("before "), c.pose)); got != "before "+c.tum+"\n" {
 			t.Errorf("%+v: %q", c.pose, got)
 		}
-		if got := strings.ReplaceAll(string(AppendKITTI([]byte("before "), c.pose)), "-0 ", "0 "); got != "before "+c.kitti+"\n" {
+		if got := strings.ReplaceAll(string(AppendKITTI([]byte("before "), c.pose)), "-0 ", "0 "); got != "before "+c.kitti+
+			"\n" {
 			t.Errorf("%+v: %q", c.pose, got)
 		}
 		if got := c.pose.Problem(); got != c.problem {

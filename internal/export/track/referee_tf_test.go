@@ -37,7 +37,8 @@ func kindOf(err error) string {
 
 // randomPose returns a pose whose quaternion is normalised, nearly so, or not.
 func randomPose(r *rand.Rand, time int64) Pose {
-	p := Pose{time, r.NormFloat64() * 10, r.NormFloat64() * 10, r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
+	p := Pose{time, r.NormFloat64() * 10, r.NormFloat64() * 10, r.NormFloat64(), r.NormFloat64(), r.NormFloat64(),
+		r.NormFloat64(), r.NormFloat64()}
 	length := math.Sqrt(p.QX*p.QX + p.QY*p.QY + p.QZ*p.QZ + p.QW*p.QW)
 	switch r.IntN(20) {
 	case 0:
@@ -146,7 +147,8 @@ func TestReferee(t *testing.T) {
 	cmd := exec.Command(python, "testdata/referee/transforms.py")
 	cmd.Stdin = &lines
 	out, err := cmd.Output()
-	if wanted := fmt.Sprintf("compared %d %d %d", sets, asks, answers); err != nil || strings.TrimSpace(string(out)) != wanted {
+	if wanted := fmt.Sprintf("compared %d %d %d", sets, asks, answers); err != nil ||
+		strings.TrimSpace(string(out)) != wanted {
 		t.Fatalf("%v\n%.4000s, not %s", err, out, wanted)
 	}
 	for _, err := range []error{ErrFrameName, ErrUnknownFrame, ErrDisconnected, ErrExtrapolation, ErrLoop} {

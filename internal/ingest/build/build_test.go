@@ -145,7 +145,8 @@ func tree(t *testing.T, w *typetree.World, m *typetree.Message, cdr bool) (tried
 	if cdr {
 		data = typetree.AppendCDR(nil, m, v)
 	}
-	for _, o := range []columns.Options{{}, {Flat: true}, {BinaryText: true}, {StructTimes: true}, {Sequence: true, Flat: true, StructTimes: true}} {
+	for _, o := range []columns.Options{{}, {Flat: true}, {BinaryText: true}, {StructTimes: true},
+		{Sequence: true, Flat: true, StructTimes: true}} {
 		out, exact := through(t, typ, data, o)
 		if exact && !bytes.Equal(out, data) {
 			t.Fatalf("%s, %+v:\n%x\n%x", typetree.AppendText(nil, m, dialect), o, out, data)
@@ -175,7 +176,8 @@ func tree(t *testing.T, w *typetree.World, m *typetree.Message, cdr bool) (tried
 	if err != nil || !bytes.Equal(json, again) || len(out) != len(data) || d != (build.Doubts{}) {
 		t.Fatalf("%v %+v\n%s\n%s", err, d, json, again)
 	}
-	if !bytes.Contains(json, []byte("NaN")) && !bytes.Contains(json, []byte(`\ufffd`)) && !bytes.Contains(json, []byte("\ufffd")) && !bytes.Equal(out, data) {
+	if !bytes.Contains(json, []byte("NaN")) && !bytes.Contains(json, []byte(`\ufffd`)) && !bytes.Contains(json,
+		[]byte("\ufffd")) && !bytes.Equal(out, data) {
 		if again, _ := lines.Append(nil, data); !bytes.Contains(again, []byte("true")) { // a bool may be another number
 			t.Fatalf("%s\n%x\n%x", json, out, data)
 		}
@@ -295,7 +297,8 @@ func typeOf(t *testing.T, text string) *message.Type {
 
 // TestValues: other forms of a value are it, too, and what is none is refused by the name of its field.
 func TestValues(t *testing.T) {
-	p, err := build.Compile(typeOf(t, "uint8 n\nfloat32 f\nbool b\nint64 big\nstring s\ntime at\nuint8[] data\nint16[2] pair\nstring[] names\n"))
+	p, err := build.Compile(typeOf(t,
+		"uint8 n\nfloat32 f\nbool b\nint64 big\nstring s\ntime at\nuint8[] data\nint16[2] pair\nstring[] names\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +309,8 @@ func TestValues(t *testing.T) {
 		t.Fatal(err, d)
 	}
 	for _, text := range []string{
-		strings.Replace(all, `"n":7`, `"n":7.0`, 1), strings.Replace(all, `"n":7`, `"n":"7"`, 1), strings.Replace(all, `"b":true`, `"b":1`, 1),
+		strings.Replace(all, `"n":7`, `"n":7.0`, 1), strings.Replace(all, `"n":7`, `"n":"7"`, 1),
+		strings.Replace(all, `"b":true`, `"b":1`, 1),
 		strings.Replace(all, `"AQI="`, `[1,2]`, 1), strings.Replace(all, `{"sec":1,"nanosec":2}`, `1000000002`, 1),
 		strings.Replace(all, `{"sec":1,"nanosec":2}`, `"1000000002"`, 1), strings.Replace(all, `"b":true`, `"b":"1"`, 1),
 	} {
@@ -315,13 +319,17 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: %x %v %+v", text, got, err, d)
 		}
 	}
-	if got, err := p.JSON(nil, []byte(`{"n":null,"what":1}`), &d); err != nil || d != (build.Doubts{Null: 1, Unknown: 1}) || len(got) != 1+4+1+8+4+8+4+4+4 {
+	if got, err := p.JSON(nil, []byte(`{"n":null,"what":1}`), &d); err != nil ||
+		d != (build.Doubts{Null: 1, Unknown: 1}) || len(got) != 1+4+1+8+4+8+4+4+4 {
 		t.Errorf("%x %v %+v", got, err, d)
 	}
 	for text, path := range map[string]string{
-		`{"n":256}`: "n", `{"n":-1}`: "n", `{"n":1.5}`: "n", `{"n":"x"}`: "n", `{"n":[]}`: "n", `{"f":"x"}`: "f", `{"b":2}`: "b", `{"s":1}`: "s",
-		`{"at":{"sec":-1}}`: "at.sec", `{"at":-1}`: "at", `{"at":"x"}`: "at", `{"data":{"$bytes":3}}`: "data", `{"data":"?"}`: "data",
-		`{"data":[1,256]}`: "data[1]", `{"pair":[1]}`: "pair", `{"pair":{"$length":2}}`: "pair", `{"names":["x",1]}`: "names[1]", `[]`: "", `{`: "",
+		`{"n":256}`: "n", `{"n":-1}`: "n", `{"n":1.5}`: "n", `{"n":"x"}`: "n", `{"n":[]}`: "n", `{"f":"x"}`: "f",
+		`{"b":2}`: "b", `{"s":1}`: "s",
+		`{"at":{"sec":-1}}`: "at.sec", `{"at":-1}`: "at", `{"at":"x"}`: "at", `{"data":{"$bytes":3}}`: "data",
+		`{"data":"?"}`:     "data",
+		`{"data":[1,256]}`: "data[1]", `{"pair":[1]}`: "pair", `{"pair":{"$length":2}}`: "pair",
+		`{"names":["x",1]}`: "names[1]", `[]`: "", `{`: "",
 	} {
 		_, err := p.JSON(nil, []byte(text), &d)
 		if !errors.Is(err, build.ErrValue) || path != "" && !strings.HasPrefix(err.Error(), "field "+path+":") {
@@ -350,7 +358,8 @@ func TestColumns(t *testing.T) {
 	bytesOf := &build.Column{Kind: build.Unsigned, Width: 1, Len: 3, Values: []byte{1, 2, 3}}
 	list := []*build.Column{
 		named("n", floats(1, 2, 300)), named("f", floats(0.5, 0.1, 1)), {Name: "extra", Kind: build.Nothing, Len: 3},
-		{Name: "at", Kind: build.Time, Width: 4, Unit: 1e9, Len: 3, Values: []byte{5, 0, 0, 0, 6, 0, 0, 0, 7, 0, 0, 0}, Valid: []byte{1}},
+		{Name: "at", Kind: build.Time, Width: 4, Unit: 1e9, Len: 3, Values: []byte{5, 0, 0, 0, 6, 0, 0, 0, 7, 0, 0, 0},
+			Valid: []byte{1}},
 		{Name: "data", Kind: build.List, Len: 3, Offsets: []int32{0, 2, 3, 3}, Children: []*build.Column{bytesOf}},
 	}
 	rows := p.Bind(list)
@@ -359,7 +368,8 @@ func TestColumns(t *testing.T) {
 	}
 	var d build.Doubts
 	got, err := rows.Append(nil, 0, &d)
-	if want := []byte{1, 0, 0, 0, 0x3f, 5, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 2}; err != nil || !bytes.Equal(got, want) || d != (build.Doubts{Unknown: 1}) {
+	if want := []byte{1, 0, 0, 0, 0x3f, 5, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 2}; err != nil || !bytes.Equal(got, want) ||
+		d != (build.Doubts{Unknown: 1}) {
 		t.Errorf("%x %v %+v", got, err, d)
 	}
 	if _, err = rows.Append(nil, 1, &d); err != nil || d != (build.Doubts{Unknown: 2, Rounded: 1, Null: 1}) {

@@ -10,7 +10,10 @@
 // packages internal/convert/render and internal/export/columns, and takes what these write:
 //
 //	field                     JSON                                    columns
-//	numbers, bools            number, its digits as text, NaN as text any number; a float for an integer if it has no fraction
+//	numbers, bools            number, its digits as text, NaN as text any number; a float for an integer if it has no
+//
+// fraction
+//
 //	string                    text; \udcXX is the byte XX             text, bytes, dictionary
 //	bytes, uint8[]            base64, or a list of numbers            bytes, or a list of numbers
 //	time, duration            {"sec":1,"nanosec":2}, or ns            timestamp, duration, such a struct, or ns

@@ -1,5 +1,5 @@
-// Package lerobot reads a data set of LeRobot (v3) as a recording: it is the way back of package internal/export/lerobot, and
-// reads the data sets of others.
+// Package lerobot reads a data set of LeRobot (v3) as a recording: it is the way back of package
+// internal/export/lerobot, and reads the data sets of others.
 //
 //	job.SourceFormat, job.Source = lerobot.Source(), "set/"
 //	report, err := convert.Run(ctx, convert.Job{...})

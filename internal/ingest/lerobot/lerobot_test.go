@@ -25,23 +25,28 @@ import (
 
 // pictureText is the definition of sensor_msgs/msg/CompressedImage.
 const pictureText = "std_msgs/Header header\nstring format\nuint8[] data\n" +
-	"================================================================================\nMSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n"
+	"================================================================================\nMSG: " +
+	"std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n"
 
 // recording writes a recording of two episodes of 5 frames, 100 s apart: joints a and b, a task, and a camera.
 func recording(t *testing.T, typ string, frames [][]byte) string {
 	t.Helper()
 	rec := storagetest.Recording{Topics: []storage.Topic{
-		{Name: "/s", Type: jointsType, Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte(jointsText)}},
-		{Name: "/c", Type: typ, Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte(map[string]string{videoType: videoText, imageType: pictureText}[typ])}},
+		{Name: "/s", Type: jointsType, Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+			Data: []byte(jointsText)}},
+		{Name: "/c", Type: typ, Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg",
+			Data: []byte(map[string]string{videoType: videoText, imageType: pictureText}[typ])}},
 	}}
 	for i, frame := range frames {
 		ns := int64(1e18) + int64(i)*1e8 + int64(i/5)*1e11
 		data := pictureOf(typ, ns, frame)
-		rec.Messages = append(rec.Messages, storage.Message{Topic: 0, LogTime: ns, PublishTime: ns, Data: jointState(nil, ns, []string{"a", "b"}, []float64{float64(i), -0.5})},
+		rec.Messages = append(rec.Messages, storage.Message{Topic: 0, LogTime: ns, PublishTime: ns,
+			Data: jointState(nil, ns, []string{"a", "b"}, []float64{float64(i), -0.5})},
 			storage.Message{Topic: 1, LogTime: ns, PublishTime: ns, Data: data})
 	}
 	path := filepath.Join(t.TempDir(), "in.mcap")
-	if err := storagetest.WriteAll(all.Registry().Lookup("mcap"), path, storage.WriteOptions{NoSync: true}, rec); err != nil {
+	if err := storagetest.WriteAll(all.Registry().Lookup("mcap"), path, storage.WriteOptions{NoSync: true},
+		rec); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -49,7 +54,8 @@ func recording(t *testing.T, typ string, frames [][]byte) string {
 
 // jointsText is the definition of sensor_msgs/msg/JointState.
 const jointsText = "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort\n" +
-	"================================================================================\nMSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n"
+	"================================================================================\nMSG: " +
+	"std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n"
 
 func pictureOf(typ string, ns int64, frame []byte) []byte {
 	if typ == videoType {
@@ -66,7 +72,8 @@ func makeSet(t *testing.T, source, mapping string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := convert.Job{Source: source, SourceFormat: f, Sink: filepath.Join(t.TempDir(), "set"), SinkFormat: registry.Lookup(made.Name), Formats: registry}
+	job := convert.Job{Source: source, SourceFormat: f, Sink: filepath.Join(t.TempDir(), "set"),
+		SinkFormat: registry.Lookup(made.Name), Formats: registry}
 	job.Write.NoSync, job.Write.Values = true, map[string]string{made.OptionMap: mapping}
 	if _, err := convert.Run(t.Context(), job); err != nil {
 		t.Fatal(err)
@@ -120,8 +127,8 @@ func pictures(n int) (list [][]byte) {
 	return list
 }
 
-// TestBack: a recording becomes a data set, and that the recording again: numbers, times, tasks, and pictures byte by byte
-// where the data set has them as they were.
+// TestBack: a recording becomes a data set, and that the recording again: numbers, times, tasks, and pictures byte by
+// byte where the data set has them as they were.
 func TestBack(t *testing.T) {
 	for _, codec := range []string{"stored", "images"} {
 		frames := pictures(10)
@@ -130,7 +137,8 @@ func TestBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info.Metadata["robot_type"] != "so100" || len(got["/task"]) != 2 || got["/task"][1].LogTime != 1e18+5e8+1e11 || !bytes.Contains(got["/task"][0].Data, []byte("pick\x00")) {
+		if info.Metadata["robot_type"] != "so100" || len(got["/task"]) != 2 || got["/task"][1].LogTime != 1e18+5e8+1e11 ||
+			!bytes.Contains(got["/task"][0].Data, []byte("pick\x00")) {
 			t.Errorf("%+v, %d tasks", info.Metadata, len(got["/task"]))
 		}
 		for i := range 10 {
@@ -146,7 +154,8 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// TestBackH264: frames of H.264 come back as Foxglove has them, with parameter sets before key frames, and can be decoded.
+// TestBackH264: frames of H.264 come back as Foxglove has them, with parameter sets before key frames, and can be
+// decoded.
 func TestBackH264(t *testing.T) {
 	if mp4.FindFFmpeg() == "" {
 		if os.Getenv("CI") != "" {
@@ -203,7 +212,8 @@ func TestDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, _, err := messages(t, set)
-			if err == nil || !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) && !errors.Is(err, storage.ErrUnsupported) {
+			if err == nil || !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) &&
+				!errors.Is(err, storage.ErrUnsupported) {
 				if !(n == len(whole)-1 && strings.HasSuffix(name, ".json")) { // the last line feed
 					t.Errorf("%s cut at %d: %v", filepath.Base(name), n, err)
 				}
@@ -221,7 +231,8 @@ func TestDamaged(t *testing.T) {
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := messages(t, set); !errors.Is(err, os.ErrNotExist) && !errors.Is(err, storage.ErrCorrupt) && !strings.Contains(name, "meta/episodes") {
+		if _, _, err := messages(t, set); !errors.Is(err, os.ErrNotExist) && !errors.Is(err, storage.ErrCorrupt) &&
+			!strings.Contains(name, "meta/episodes") {
 			t.Errorf("without %s: %v", name, err)
 		}
 		if err := os.WriteFile(name, whole, 0o666); err != nil {
@@ -237,7 +248,8 @@ func TestDamaged(t *testing.T) {
 		{"data/chunk-", "../data/chunk-"}:      "the path",
 		{`data/chunk-{chunk`, `data/chunk-{x`}: "the path",
 		{`"a",`, `"a","c",`}:                   "",
-		{"2\n      ],\n      \"names\": [\n        \"a\"", "3\n      ],\n      \"names\": [\n        \"a\""}: "2 numbers, and 3 in info.json",
+		{"2\n      ],\n      \"names\": [\n        \"a\"",
+			"3\n      ],\n      \"names\": [\n        \"a\""}: "2 numbers, and 3 in info.json",
 	} {
 		name := filepath.Join(set, "meta", "info.json")
 		whole, err := os.ReadFile(name)
@@ -247,7 +259,8 @@ func TestDamaged(t *testing.T) {
 		if err := os.WriteFile(name, bytes.ReplaceAll(whole, []byte(change[0]), []byte(change[1])), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := messages(t, set); want != "" && (err == nil || !strings.Contains(err.Error(), want)) || want == "" && err != nil {
+		if _, _, err := messages(t, set); want != "" && (err == nil || !strings.Contains(err.Error(), want)) || want == "" &&
+			err != nil {
 			t.Errorf("%v: %v, want %q", change, err, want)
 		}
 		if err := os.WriteFile(name, whole, 0o666); err != nil {
@@ -266,7 +279,8 @@ func TestOverlap(t *testing.T) {
 	}
 	for i, change := range []func() error{
 		func() error {
-			return os.WriteFile(report, bytes.ReplaceAll(text, []byte("1000000100500000000"), []byte("1000000000200000000")), 0o666)
+			return os.WriteFile(report, bytes.ReplaceAll(text, []byte("1000000100500000000"), []byte("1000000000200000000")),
+				0o666)
 		},
 		func() error { return os.Remove(report) },
 	} {
@@ -291,7 +305,8 @@ func TestOverlap(t *testing.T) {
 func TestConvert(t *testing.T) {
 	set := makeSet(t, recording(t, imageType, pictures(10)), mapFile+"codec: images")
 	sink := filepath.Join(t.TempDir(), "out.mcap")
-	job := convert.Job{Source: set, SourceFormat: Source(), Sink: sink, SinkFormat: all.Registry().Lookup("mcap"), Formats: all.Registry()}
+	job := convert.Job{Source: set, SourceFormat: Source(), Sink: sink, SinkFormat: all.Registry().Lookup("mcap"),
+		Formats: all.Registry()}
 	job.Write.NoSync = true
 	report, err := convert.Run(t.Context(), job)
 	if err != nil || len(report.Losses) > 0 || len(report.Warnings) > 0 {

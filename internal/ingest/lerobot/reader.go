@@ -27,7 +27,8 @@ const (
 
 // videoText is the definition of foxglove_msgs/msg/CompressedVideo.
 const videoText = "builtin_interfaces/Time timestamp\nstring frame_id\nuint8[] data\nstring format\n" +
-	"================================================================================\nMSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n"
+	"================================================================================\nMSG: " +
+	"builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n"
 
 // A reader is a data set as a recording.
 type reader struct {
@@ -373,7 +374,8 @@ func (r *reader) videoFrame(c *column, e *episode, ns int64) ([]byte, error) {
 	if s := f.Samples[i]; math.Abs(float64(s.Time)-want) > 1e5 {
 		r.warn("video-time", "frames of "+c.key+" are more than 1e-4 s from their time in the video, or in another order")
 	} else if r.frame == 0 && !s.Key {
-		r.warn("video-key", "episodes of "+c.key+" do not begin with a key frame: what comes before the next one cannot be decoded")
+		r.warn("video-key", "episodes of "+c.key+
+			" do not begin with a key frame: what comes before the next one cannot be decoded")
 	}
 	data, err := f.Frame(nil, int(i))
 	if err != nil {

@@ -46,7 +46,8 @@ func write(t testing.TB, typ *message.Type, list [][]byte, o columns.Options, le
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	table, err := tables.NewParquet(&out, p.Schema(), []tables.KeyValue{{Key: "a", Value: "b"}}, tables.Options{Level: level})
+	table, err := tables.NewParquet(&out, p.Schema(), []tables.KeyValue{{Key: "a", Value: "b"}},
+		tables.Options{Level: level})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,8 @@ func TestTrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Metadata["a"] != "b" || f.Groups() != 2 || f.Names()[0] != (parquet.Name{Name: "log_time", Time: true}) && !o.StructTimes {
+		if f.Metadata["a"] != "b" || f.Groups() != 2 || f.Names()[0] != (parquet.Name{Name: "log_time", Time: true}) &&
+			!o.StructTimes {
 			t.Errorf("%v %d %v", f.Metadata, f.Groups(), f.Names())
 		}
 		p, err := build.Compile(typ)
@@ -135,7 +137,8 @@ func tryAll(t *testing.T, b []byte) {
 	for g := 0; err == nil && g < f.Groups(); g++ {
 		_, err = f.Read(g)
 	}
-	if err != nil && !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) && !errors.Is(err, storage.ErrUnsupported) {
+	if err != nil && !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) &&
+		!errors.Is(err, storage.ErrUnsupported) {
 		t.Errorf("%v does not say what is wrong", err)
 	}
 }

@@ -22,7 +22,8 @@ func (a *Rules) Refuse(r *http.Request) (status int, reason string) {
 	origin := r.Header.Get("Origin")
 	switch {
 	case !a.Host(r.Host):
-		return http.StatusMisdirectedRequest, "This server has no such name; use its address, or start it with that name as its address."
+		return http.StatusMisdirectedRequest, "This server has no such name; use its address, or start it with that name " +
+			"as its address."
 	case origin != "" && !a.Origin(origin, r.Host):
 		return http.StatusForbidden, "Pages of this origin may not read here; --allow-origin ORIGIN allows it."
 	}

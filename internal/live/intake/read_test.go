@@ -28,7 +28,8 @@ func TestReadMessage(t *testing.T) {
 	for _, n := range []int{0, 1, 16 << 10, 16<<10 + 1, 5 << 20} {
 		want := bytes.Repeat([]byte("0123456789abcdef!"), n/17+1)[:n]
 		for _, sure := range []int64{0, 100, int64(n), 1 << 20} {
-			for _, r := range []io.Reader{bytes.NewReader(want), iotest.DataErrReader(bytes.NewReader(want)), iotest.HalfReader(bytes.NewReader(want))} {
+			for _, r := range []io.Reader{bytes.NewReader(want), iotest.DataErrReader(bytes.NewReader(want)),
+				iotest.HalfReader(bytes.NewReader(want))} {
 				if got, err := ReadMessage(r, sure, int64(n)); err != nil || !bytes.Equal(got, want) {
 					t.Errorf("%d bytes, %d sure: %d bytes, %v", n, sure, len(got), err)
 				}

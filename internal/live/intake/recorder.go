@@ -51,12 +51,13 @@ const messageMemory = 64
 // TopicStats are what became of a topic. docs/json.md describes their JSON.
 type TopicStats struct {
 	Name       string `json:"name"`
-	Messages   int64  `json:"messages"`        // received, and to be written
-	Caller     string `json:"publisher"`       // "" if the protocol has none
-	Bytes      int64  `json:"bytes"`           // of the messages
-	Dropped    int64  `json:"dropped"`         // left out, because the queue was full
-	Reconnects int64  `json:"reconnects"`      // of the publisher
-	SeqGaps    int64  `json:"header_seq_gaps"` // numbers that are missing in Header.seq: a hint of messages that never came
+	Messages   int64  `json:"messages"`   // received, and to be written
+	Caller     string `json:"publisher"`  // "" if the protocol has none
+	Bytes      int64  `json:"bytes"`      // of the messages
+	Dropped    int64  `json:"dropped"`    // left out, because the queue was full
+	Reconnects int64  `json:"reconnects"` // of the publisher
+	// numbers that are missing in Header.seq: a hint of messages that never came
+	SeqGaps int64 `json:"header_seq_gaps"`
 }
 
 // A Recorder reads what protocols receive.
@@ -114,7 +115,8 @@ func (r *Recorder) AddTopic(t storage.Topic) (storage.TopicID, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.topics) == maxTopics || r.definitions+int64(len(t.Schema.Data)) > maxDefinitions {
-		return 0, fmt.Errorf("the system has more than %d topics, or more than %d MiB of definitions: %w", maxTopics, maxDefinitions>>20, ErrTooMuch)
+		return 0, fmt.Errorf("the system has more than %d topics, or more than %d MiB of definitions: %w", maxTopics,
+			maxDefinitions>>20, ErrTooMuch)
 	}
 	r.definitions += int64(len(t.Schema.Data))
 	r.topics = append(r.topics, t)
@@ -258,13 +260,15 @@ func (r *Recorder) Damage() storage.Damage {
 		if s.Dropped > 0 {
 			d.Lost.Messages += s.Dropped
 			d.Warnings = append(d.Warnings, storage.Warning{Code: "buffer-full", Offset: -1, Damage: true,
-				Message: fmt.Sprintf("topic %s: %d messages came faster than they could be written, and are lost", s.Name, s.Dropped), Hint: "use a larger --buffer, or less compression"})
+				Message: fmt.Sprintf("topic %s: %d messages came faster than they could be written, and are lost", s.Name,
+					s.Dropped), Hint: "use a larger --buffer, or less compression"})
 		}
 	}
 	for _, name := range r.o.Wanted {
 		if r.ended && !slices.ContainsFunc(r.stats, func(s TopicStats) bool { return s.Name == name }) {
 			d.Warnings = append(d.Warnings, storage.Warning{Code: "topic-missing", Offset: -1, Damage: true,
-				Message: fmt.Sprintf("topic %s: it never came", name), Hint: "see whether its name is right, and whether somebody publishes it"})
+				Message: fmt.Sprintf("topic %s: it never came", name),
+				Hint:    "see whether its name is right, and whether somebody publishes it"})
 		}
 	}
 	return d
@@ -360,7 +364,8 @@ func (r *Recorder) timed() bool {
 		return true
 	}
 	r.warnings = append(r.warnings, storage.Warning{Code: "no-time", Offset: -1, Damage: true,
-		Message: fmt.Sprintf("%d messages are lost, because /use_sim_time is set and no message of /clock came", len(r.queue)), Hint: "record with --wall-time"})
+		Message: fmt.Sprintf("%d messages are lost, because /use_sim_time is set and no message of /clock came",
+			len(r.queue)), Hint: "record with --wall-time"})
 	r.forget()
 	return false
 }

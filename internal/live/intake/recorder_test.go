@@ -93,7 +93,8 @@ func TestFull(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	d := r.Damage()
-	if s := r.Stats()[0]; s.Dropped != 1 || s.Messages != 2 || len(d.Warnings) != 1 || !d.Warnings[0].Damage || d.Lost.Messages != 1 {
+	if s := r.Stats()[0]; s.Dropped != 1 || s.Messages != 2 || len(d.Warnings) != 1 || !d.Warnings[0].Damage ||
+		d.Lost.Messages != 1 {
 		t.Errorf("%+v, %+v", s, d)
 	}
 }
@@ -196,7 +197,8 @@ func TestWanted(t *testing.T) {
 		t.Errorf("before the end: %+v", d.Warnings)
 	}
 	r.Stop(nil)
-	if d := r.Damage(); len(d.Warnings) != 1 || !d.Warnings[0].Damage || !strings.Contains(d.Warnings[0].Message, "/nosuch") {
+	if d := r.Damage(); len(d.Warnings) != 1 || !d.Warnings[0].Damage || !strings.Contains(d.Warnings[0].Message,
+		"/nosuch") {
 		t.Errorf("%+v", d.Warnings)
 	}
 }

@@ -20,7 +20,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	}
 	if origin := r.Header.Get("Origin"); origin != "" {
 		h.Set("Access-Control-Allow-Origin", origin)
-		h.Set("Access-Control-Expose-Headers", "Accept-Ranges, Content-Encoding, Content-Length, Content-Range, Content-Type, ETag, Last-Modified")
+		h.Set("Access-Control-Expose-Headers",
+			"Accept-Ranges, Content-Encoding, Content-Length, Content-Range, Content-Type, ETag, Last-Modified")
 	}
 	const methods = "GET, HEAD, OPTIONS"
 	switch r.Method {

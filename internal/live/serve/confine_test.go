@@ -28,7 +28,8 @@ func TestConfine(t *testing.T) {
 	defer c.Close()
 	for path, ok := range map[string]bool{
 		"drives/a b.bag": true, "drives/folder/part.db3": true, "named.db3": true, "named.db3-wal": true,
-		"drives/link.bag": false, "secret.bag": false, "other.db3": false, "drives/../secret.bag": false, "drives2/a b.bag": false,
+		"drives/link.bag": false, "secret.bag": false, "other.db3": false, "drives/../secret.bag": false,
+		"drives2/a b.bag": false,
 	} {
 		f, err := c.Open(filepath.Join(top, path))
 		if (err == nil) != ok {
@@ -53,7 +54,8 @@ func TestConfine(t *testing.T) {
 	if _, err := c.OpenFile(filepath.Join(dir, "new"), os.O_CREATE|os.O_WRONLY, 0o644); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a new file: %v", err)
 	}
-	for i, err := range []error{c.Mkdir("x", 0o755), c.Rename(filepath.Join(dir, "a b.bag"), "x"), c.Remove(filepath.Join(dir, "a b.bag")), c.RemoveAll(dir)} {
+	for i, err := range []error{c.Mkdir("x", 0o755), c.Rename(filepath.Join(dir, "a b.bag"), "x"),
+		c.Remove(filepath.Join(dir, "a b.bag")), c.RemoveAll(dir)} {
 		if !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("change %d: %v", i, err)
 		}

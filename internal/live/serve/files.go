@@ -32,7 +32,8 @@ func (s *Server) recordings() table {
 		return s.now
 	}
 	list, err := s.config.Find()
-	t := table{recordings: list, files: map[string]*File{}, outputs: map[string]*Recording{}, byName: map[string]*Recording{}, err: err}
+	t := table{recordings: list, files: map[string]*File{}, outputs: map[string]*Recording{},
+		byName: map[string]*Recording{}, err: err}
 	for i := range list {
 		t.byName[list[i].Name] = &list[i]
 		if s.config.Sink != nil {

@@ -14,7 +14,8 @@ func TestHalfRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	const most = 4
-	server := &http.Server{ConnContext: withConn, ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { hasWhole(r.Context()) })}
+	server := &http.Server{ConnContext: withConn, ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { hasWhole(r.Context()) })}
 	go func() { _ = server.Serve(limitListener(l, most)) }()
 	defer server.Close()
 	for range 3 * most {

@@ -50,7 +50,8 @@ var (
 )
 
 func parsePage(name, text string) *template.Template {
-	return template.Must(template.New(name).Funcs(template.FuncMap{"size": sizeText, "bars": barsOf, "style": func() template.CSS { return template.CSS(styleText) }}).Parse(text))
+	return template.Must(template.New(name).Funcs(template.FuncMap{"size": sizeText, "bars": barsOf,
+		"style": func() template.CSS { return template.CSS(styleText) }}).Parse(text))
 }
 
 // page serves the page.

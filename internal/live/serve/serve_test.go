@@ -38,7 +38,8 @@ func tree(t testing.TB) (dir string, config serve.Config) {
 	if err := os.MkdirAll(filepath.Join(dir, "folder"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for path, text := range map[string]string{"drives/a b.bag": content, "drives/folder/part.db3": content, "drives/other.txt": secret, "secret.bag": secret} {
+	for path, text := range map[string]string{"drives/a b.bag": content, "drives/folder/part.db3": content,
+		"drives/other.txt": secret, "secret.bag": secret} {
 		if err := os.WriteFile(filepath.Join(top, filepath.FromSlash(path)), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +57,8 @@ func tree(t testing.TB) (dir string, config serve.Config) {
 	return dir, serve.Config{FS: fsys, Find: func() ([]serve.Recording, error) {
 		return []serve.Recording{
 			{Name: "a b.bag", Path: at("a b.bag"), Format: format, Files: []serve.File{{Path: at("a b.bag")}}},
-			{Name: "folder", Path: at("folder"), Format: format, Files: []serve.File{{Part: "part.db3", Path: at("folder", "part.db3")}}},
+			{Name: "folder", Path: at("folder"), Format: format,
+				Files: []serve.File{{Part: "part.db3", Path: at("folder", "part.db3")}}},
 			{Name: "link.bag", Path: at("link.bag"), Format: format, Files: []serve.File{{Path: at("link.bag")}}},
 			{Name: "gone.mcap", Path: at("gone.mcap"), Format: format, Files: []serve.File{{Path: at("gone.mcap")}}},
 		}, nil
@@ -86,7 +88,8 @@ func TestRanges(t *testing.T) {
 	const path = "/files/a%20b.bag"
 	whole := ask(t, s, "GET", path)
 	tag, changed := whole.Header().Get("Etag"), whole.Header().Get("Last-Modified")
-	if whole.Code != 200 || whole.Body.String() != content || whole.Header().Get("Accept-Ranges") != "bytes" || len(tag) < 10 || changed == "" {
+	if whole.Code != 200 || whole.Body.String() != content || whole.Header().Get("Accept-Ranges") != "bytes" ||
+		len(tag) < 10 || changed == "" {
 		t.Fatalf("%d %v %q", whole.Code, whole.Header(), whole.Body)
 	}
 	for _, c := range []struct {
@@ -112,11 +115,13 @@ func TestRanges(t *testing.T) {
 		{[]string{"If-Match: \"other\""}, 412, "", ""},
 	} {
 		w := ask(t, s, "GET", path, c.headers...)
-		if w.Code != c.status || c.body != "" && w.Body.String() != c.body || c.ranged != "" && w.Header().Get("Content-Range") != c.ranged {
+		if w.Code != c.status || c.body != "" && w.Body.String() != c.body || c.ranged != "" &&
+			w.Header().Get("Content-Range") != c.ranged {
 			t.Errorf("%v: %d %q %v", c.headers, w.Code, w.Body, w.Header())
 		}
 	}
-	if w := ask(t, s, "HEAD", path, "Range: bytes=0-4"); w.Code != 206 || w.Body.Len() > 0 || w.Header().Get("Content-Length") != "5" {
+	if w := ask(t, s, "HEAD", path, "Range: bytes=0-4"); w.Code != 206 || w.Body.Len() > 0 ||
+		w.Header().Get("Content-Length") != "5" {
 		t.Errorf("HEAD: %d %v", w.Code, w.Header())
 	}
 	w := ask(t, s, "GET", path, "Range: bytes=0-1,10-11")
@@ -140,7 +145,8 @@ func TestRanges(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a b.bag"), []byte("new content"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if w := ask(t, s, "GET", path, "Range: bytes=0-2", "If-Range: "+tag); w.Code != 200 || w.Body.String() != "new content" {
+	if w := ask(t, s, "GET", path, "Range: bytes=0-2", "If-Range: "+tag); w.Code != 200 ||
+		w.Body.String() != "new content" {
 		t.Errorf("after a change: %d %q", w.Code, w.Body)
 	}
 }
@@ -152,8 +158,10 @@ func TestOnlyTheseFiles(t *testing.T) {
 	config.Log = func(e serve.Event) { events = append(events, e) }
 	s := serve.New(config)
 	for _, path := range []string{
-		"/files/", "/files/folder", "/files/folder/", "/files/other.txt", "/files/../secret.bag", "/files/..%2fsecret.bag", "/files//secret.bag",
-		"/files/folder/../../secret.bag", "/files/%2e%2e/secret.bag", "/files/a%20b.bag/", "/files/a%20b.bag%00", "/files/A%20B.BAG", "/secret.bag", "/files/C:%5Csecret.bag",
+		"/files/", "/files/folder", "/files/folder/", "/files/other.txt", "/files/../secret.bag", "/files/..%2fsecret.bag",
+		"/files//secret.bag",
+		"/files/folder/../../secret.bag", "/files/%2e%2e/secret.bag", "/files/a%20b.bag/", "/files/a%20b.bag%00",
+		"/files/A%20B.BAG", "/secret.bag", "/files/C:%5Csecret.bag",
 	} {
 		if w := ask(t, s, "GET", path); w.Code < 300 || strings.Contains(w.Body.String(), secret) {
 			t.Errorf("%s: %d %q", path, w.Code, w.Body)
@@ -177,25 +185,34 @@ func TestStrangers(t *testing.T) {
 	config.Origins, config.Hosts = []string{"https://viewer.example"}, []string{"robot"}
 	s := serve.New(config)
 	for host, status := range map[string]int{
-		"127.0.0.1:8765": 200, "[::1]:8765": 200, "localhost": 200, "localhost:1": 200, "192.168.0.7:8765": 200, "Robot:8765": 200, "robot.": 200, "x.localhost": 200,
-		"evil.example": 421, "evil.example:8765": 421, "localhost.evil.example": 421, "": 421, "127.0.0.1.evil.example": 421, "robot2": 421,
+		"127.0.0.1:8765": 200, "[::1]:8765": 200, "localhost": 200, "localhost:1": 200, "192.168.0.7:8765": 200,
+		"Robot:8765": 200, "robot.": 200, "x.localhost": 200,
+		"evil.example": 421, "evil.example:8765": 421, "localhost.evil.example": 421, "": 421, "127.0.0.1.evil.example": 421,
+		"robot2": 421,
 	} {
 		if w := ask(t, s, "GET", "/files/a%20b.bag", "Host: "+host); w.Code != status {
 			t.Errorf("Host %s: %d, want %d", host, w.Code, status)
 		}
 	}
 	for origin, ok := range map[string]bool{
-		"https://viewer.example": true, "http://localhost:8080": true, "http://127.0.0.1:3000": true, "http://[::1]:1": true, "http://127.0.0.1:8765": true,
-		"https://evil.example": false, "null": false, "http://viewer.example": false, "https://viewer.example.evil.example": false, "http://localhost.evil.example": false, "file://": false, "http://10.0.0.1": false,
+		"https://viewer.example": true, "http://localhost:8080": true, "http://127.0.0.1:3000": true, "http://[::1]:1": true,
+		"http://127.0.0.1:8765": true,
+		"https://evil.example":  false, "null": false, "http://viewer.example": false,
+		"https://viewer.example.evil.example": false, "http://localhost.evil.example": false, "file://": false,
+		"http://10.0.0.1": false,
 	} {
 		w := ask(t, s, "GET", "/files/a%20b.bag", "Origin: "+origin)
-		if ok && (w.Code != 200 || w.Header().Get("Access-Control-Allow-Origin") != origin) || !ok && (w.Code != 403 || w.Header().Get("Access-Control-Allow-Origin") != "") {
+		if ok && (w.Code != 200 || w.Header().Get("Access-Control-Allow-Origin") != origin) ||
+			!ok && (w.Code != 403 || w.Header().Get("Access-Control-Allow-Origin") != "") {
 			t.Errorf("Origin %s: %d %v", origin, w.Code, w.Header())
 		}
 	}
-	w := ask(t, s, "OPTIONS", "/files/a%20b.bag", "Origin: https://viewer.example", "Access-Control-Request-Method: GET", "Access-Control-Request-Headers: range", "Access-Control-Request-Private-Network: true")
+	w := ask(t, s, "OPTIONS", "/files/a%20b.bag", "Origin: https://viewer.example", "Access-Control-Request-Method: GET",
+		"Access-Control-Request-Headers: range", "Access-Control-Request-Private-Network: true")
 	h := w.Header()
-	if w.Code != 204 || !strings.Contains(h.Get("Access-Control-Allow-Headers"), "Range") || h.Get("Access-Control-Allow-Private-Network") != "true" || !strings.Contains(h.Get("Access-Control-Expose-Headers"), "Accept-Ranges") {
+	if w.Code != 204 || !strings.Contains(h.Get("Access-Control-Allow-Headers"), "Range") ||
+		h.Get("Access-Control-Allow-Private-Network") != "true" || !strings.Contains(h.Get("Access-Control-Expose-Headers"),
+		"Accept-Ranges") {
 		t.Errorf("OPTIONS: %d %v", w.Code, h)
 	}
 	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "TRACE", "CONNECT", "PROPFIND"} {
@@ -221,7 +238,8 @@ func TestPage(t *testing.T) {
 		t.Fatalf("%v %s", err, w.Body)
 	}
 	e := x.Recordings[0]
-	if e.Name != "a b.bag" || e.Size != 36 || len(e.Files) != 1 || e.Files[0].URL != "http://127.0.0.1:8765/files/a%20b.bag" {
+	if e.Name != "a b.bag" || e.Size != 36 || len(e.Files) != 1 ||
+		e.Files[0].URL != "http://127.0.0.1:8765/files/a%20b.bag" {
 		t.Errorf("%+v", e)
 	}
 	if len(e.Open) != 1 || !strings.Contains(e.Open[0].URL, "ds.url=http%3A%2F%2F127.0.0.1%3A8765%2Ffiles%2Fa%2520b.bag") {
@@ -230,12 +248,14 @@ func TestPage(t *testing.T) {
 	config.Origins = []string{"https://app.foxglove.dev"}
 	page := ask(t, serve.New(config), "GET", "/")
 	body := page.Body.String()
-	for _, want := range []string{"a b.bag", `href="https://app.foxglove.dev/`, "&lt;script&gt;", `href="http://127.0.0.1:8765/files/%3Cscript%3E%22x%22/part.db3"`} {
+	for _, want := range []string{"a b.bag", `href="https://app.foxglove.dev/`, "&lt;script&gt;",
+		`href="http://127.0.0.1:8765/files/%3Cscript%3E%22x%22/part.db3"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page has no %s:\n%s", want, body)
 		}
 	}
-	if strings.Contains(body, "<script") || strings.Contains(body, dir) || !strings.Contains(page.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+	if strings.Contains(body, "<script") || strings.Contains(body, dir) ||
+		!strings.Contains(page.Header().Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("%v\n%s", page.Header(), body)
 	}
 }
@@ -322,7 +342,8 @@ func TestEnd(t *testing.T) {
 func TestNoBody(t *testing.T) {
 	_, config := tree(t)
 	address, end := start(t, config)
-	for _, body := range []string{"Transfer-Encoding: chunked", "Content-Length: 100", "Content-Length: 100\r\nExpect: 100-continue"} {
+	for _, body := range []string{"Transfer-Encoding: chunked", "Content-Length: 100",
+		"Content-Length: 100\r\nExpect: 100-continue"} {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
@@ -380,7 +401,8 @@ func TestBrokenOutput(t *testing.T) {
 		b, err := io.ReadAll(res.Body)
 		return res, b, err
 	}
-	if res, b, err := get("/sink/a%20b.bag.out", "bytes=10-19"); res.StatusCode != 206 || len(b) != 10 || err != nil || res.Header.Get("Etag") != `"tag"` {
+	if res, b, err := get("/sink/a%20b.bag.out", "bytes=10-19"); res.StatusCode != 206 || len(b) != 10 || err != nil ||
+		res.Header.Get("Etag") != `"tag"` {
 		t.Errorf("%d %d bytes, %v", res.StatusCode, len(b), err)
 	}
 	if e := <-events; e.Err != nil {
@@ -392,7 +414,8 @@ func TestBrokenOutput(t *testing.T) {
 	if e := <-events; e.Err == nil {
 		t.Errorf("the log has %+v", e)
 	}
-	if res, b, _ := get("/sink/folder.out", "bytes=0-"); res.StatusCode != 500 || strings.Contains(string(b), "it cannot") {
+	if res, b, _ := get("/sink/folder.out", "bytes=0-"); res.StatusCode != 500 ||
+		strings.Contains(string(b), "it cannot") {
 		t.Errorf("%d %s", res.StatusCode, b)
 	}
 	if res, _, _ := get("/sink/none.out", "bytes=0-"); res.StatusCode != 404 {
@@ -452,15 +475,23 @@ func hostile(r *rand.Rand) []byte {
 	pick := func(list ...string) string { return list[r.Intn(len(list))] }
 	var b bytes.Buffer
 	b.WriteString(pick("GET", "GET", "GET", "HEAD", "OPTIONS", "POST", "get", "G\x00T", strings.Repeat("X", 300)) + " ")
-	b.WriteString(pick("/files/", "/files", "/", "//", "http://localhost/files/", "files/", "/index.json", "/info/", "/sink/", "/ws/", "/ws/a%20b.bag", "*"))
+	b.WriteString(pick("/files/", "/files", "/", "//", "http://localhost/files/", "files/", "/index.json", "/info/",
+		"/sink/", "/ws/", "/ws/a%20b.bag", "*"))
 	for range r.Intn(8) {
-		b.WriteString(pick("..", "../", "..%2f", "%2e%2e/", "..\\", "%5c", "secret.bag", "link.bag", "a%20b.bag", "folder/", "part.db3", "/", "//", "%00", "%", "%zz", "?", "#", "\xff\xfe", "....//", "~", "C:", strings.Repeat("a/", r.Intn(2000))))
+		b.WriteString(pick("..", "../", "..%2f", "%2e%2e/", "..\\", "%5c", "secret.bag", "link.bag", "a%20b.bag", "folder/",
+			"part.db3", "/", "//", "%00", "%", "%zz", "?", "#", "\xff\xfe", "....//", "~", "C:",
+			strings.Repeat("a/", r.Intn(2000))))
 	}
 	b.WriteString(" " + pick("HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.0", "HTTP/9.9", "", "\x00") + "\r\n")
-	b.WriteString("Host: " + pick("localhost", "127.0.0.1", "evil.example", "", "[::1", "a b", strings.Repeat("h", 500)) + "\r\nConnection: close\r\n")
+	b.WriteString("Host: " + pick("localhost", "127.0.0.1", "evil.example", "", "[::1", "a b", strings.Repeat("h", 500)) +
+		"\r\nConnection: close\r\n")
 	for range r.Intn(4) {
-		b.WriteString(pick("Range", "If-Range", "Origin", "If-None-Match", "Content-Length", "Transfer-Encoding", "Expect", "Host", "Upgrade", "Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Protocol", "X-Forwarded-Host", "\x01", ""))
-		b.WriteString(": " + pick("bytes=0-", "bytes=-0", "bytes=-9223372036854775808", "bytes=9-1,2-3", "bytes="+strings.Repeat("0-0,", r.Intn(500)), "null", "http://localhost", "*", "W/\"", "-1", "99999999999999999999", "chunked", "100-continue", "websocket", "\x00", strings.Repeat("v", r.Intn(20000))) + "\r\n")
+		b.WriteString(pick("Range", "If-Range", "Origin", "If-None-Match", "Content-Length", "Transfer-Encoding", "Expect",
+			"Host", "Upgrade", "Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Protocol",
+			"X-Forwarded-Host", "\x01", ""))
+		b.WriteString(": " + pick("bytes=0-", "bytes=-0", "bytes=-9223372036854775808", "bytes=9-1,2-3",
+			"bytes="+strings.Repeat("0-0,", r.Intn(500)), "null", "http://localhost", "*", "W/\"", "-1", "99999999999999999999",
+			"chunked", "100-continue", "websocket", "\x00", strings.Repeat("v", r.Intn(20000))) + "\r\n")
 	}
 	b.WriteString("\r\n")
 	return b.Bytes()

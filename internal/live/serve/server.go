@@ -27,14 +27,18 @@ type File struct {
 
 // Config describes a Server. Find and FS must be set.
 type Config struct {
-	FS      storage.FS                                       // from which files are read
-	Find    func() ([]Recording, error)                      // what there is now; called again and again, but once at a time
-	Origins []string                                         // of pages that may read, such as https://app.foxglove.dev; "*": all
-	Hosts   []string                                         // names of this server, besides those of the machine itself and addresses
-	Sink    *storage.Format                                  // in which recordings are served besides, at /FORMAT/NAME; nil: in none
-	Open    func(context.Context, Recording) (Output, error) // of a recording in Sink; set with it
-	About   func(context.Context, Recording) (*About, error) // nil: nobody can tell
-	Log     func(Event)                                      // nil: nobody wants to know
+	FS storage.FS // from which files are read
+	// what there is now; called again and again, but once at a time
+	Find func() ([]Recording, error)
+	// of pages that may read, such as https://app.foxglove.dev; "*": all
+	Origins []string
+	// names of this server, besides those of the machine itself and addresses
+	Hosts []string
+	// in which recordings are served besides, at /FORMAT/NAME; nil: in none
+	Sink  *storage.Format
+	Open  func(context.Context, Recording) (Output, error) // of a recording in Sink; set with it
+	About func(context.Context, Recording) (*About, error) // nil: nobody can tell
+	Log   func(Event)                                      // nil: nobody wants to know
 
 	// Whole reports whether programs that read only whole recordings can read that of one file. It ends with
 	// the context. Nil: they all can.
@@ -84,7 +88,8 @@ type Server struct {
 
 // New returns a server. Recordings are found with the first request.
 func New(config Config) *Server {
-	s := &Server{config: config, mux: http.NewServeMux(), shows: make(chan struct{}, maxShows), abouts: abouts{slot: make(chan struct{}, 1), kept: map[string]keptAbout{}}}
+	s := &Server{config: config, mux: http.NewServeMux(), shows: make(chan struct{}, maxShows),
+		abouts: abouts{slot: make(chan struct{}, 1), kept: map[string]keptAbout{}}}
 	s.mux.HandleFunc("/{$}", s.page)
 	s.mux.HandleFunc("/index.json", s.index)
 	s.mux.HandleFunc("/files/", s.file)
@@ -181,7 +186,8 @@ func (a *answer) Write(p []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
-	_ = http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(stalledTime)) // a connection that has none needs none
+	// a connection that has none needs none
+	_ = http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(stalledTime))
 	n, err := a.ResponseWriter.Write(p)
 	a.bytes += int64(n)
 	return n, err

@@ -46,7 +46,8 @@ type source struct {
 }
 
 func (s source) job(t *testing.T) convert.Job {
-	j := convert.Job{Source: s.inputs[0].Path, SourceFormat: s.inputs[0].Format, SinkFormat: all.Registry().Lookup("mcap"), Sink: filepath.Join(t.TempDir(), "out.mcap")}
+	j := convert.Job{Source: s.inputs[0].Path, SourceFormat: s.inputs[0].Format, SinkFormat: all.Registry().Lookup("mcap"),
+		Sink: filepath.Join(t.TempDir(), "out.mcap")}
 	if len(s.inputs) > 1 {
 		j.Source, j.SourceFormat = "several", multi.Format(s.inputs)
 	}

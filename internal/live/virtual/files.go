@@ -84,7 +84,8 @@ func (f *files) load(name string) (*layout, error) {
 	return decodeLayout(text)
 }
 
-// save writes a layout, unless that of an encrypted source, and removes those used least while there are too many bytes.
+// save writes a layout, unless that of an encrypted source, and removes those used least while there are too many
+// bytes.
 func (f *files) save(name string, l *layout) {
 	if f == nil || name == "" || l.Secret {
 		return

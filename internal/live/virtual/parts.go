@@ -116,7 +116,8 @@ func (f *partsFS) keep(p []byte, off int64) (int, error) {
 		f.store, f.onDisk = file, true
 	}
 	n, err := f.store.WriteAt(p, f.kept)
-	if k := len(f.fixed) - 1; k >= 0 && f.fixed[k].Offset+f.fixed[k].Length == off && f.fixed[k].At+f.fixed[k].Length == f.kept {
+	if k := len(f.fixed) - 1; k >= 0 && f.fixed[k].Offset+f.fixed[k].Length == off && f.fixed[k].At+
+		f.fixed[k].Length == f.kept {
 		f.fixed[k].Length += int64(n)
 	} else {
 		f.fixed = append(f.fixed, fixed{off, int64(n), f.kept})

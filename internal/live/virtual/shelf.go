@@ -55,7 +55,8 @@ type place struct {
 // NewShelf returns one that makes layouts until ctx ends. dir is the folder for them, "" for none.
 // laid, if not nil, is called after each that was made.
 func NewShelf(ctx context.Context, dir string, laid func(source string, r *convert.Report)) *Shelf {
-	s := &Shelf{ctx: ctx, laid: laid, cache: newCache(cacheBytes), slot: make(chan struct{}, 1), places: map[string]*place{}}
+	s := &Shelf{ctx: ctx, laid: laid, cache: newCache(cacheBytes), slot: make(chan struct{}, 1),
+		places: map[string]*place{}}
 	if dir != "" {
 		s.files = &files{dir: dir}
 	}

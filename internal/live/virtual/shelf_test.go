@@ -35,7 +35,8 @@ func job(t *testing.T, path, from string) (convert.Job, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := convert.Job{Source: path, SourceFormat: source, SinkFormat: formats.Lookup("mcap"), Sink: filepath.Join(t.TempDir(), "out.mcap")}
+	j := convert.Job{Source: path, SourceFormat: source, SinkFormat: formats.Lookup("mcap"),
+		Sink: filepath.Join(t.TempDir(), "out.mcap")}
 	j.Write.NoSync, j.Write.Compression = true, "none"
 	if _, err := convert.Run(context.Background(), j); err != nil {
 		t.Fatal(err)

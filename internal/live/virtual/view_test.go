@@ -40,7 +40,8 @@ func jobOf(t testing.TB, path string, change func(*convert.Job)) convert.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := convert.Job{Source: path, SourceFormat: source, SinkFormat: formats.Lookup("mcap"), Sink: filepath.Join(t.TempDir(), "out.mcap")}
+	job := convert.Job{Source: path, SourceFormat: source, SinkFormat: formats.Lookup("mcap"),
+		Sink: filepath.Join(t.TempDir(), "out.mcap")}
 	job.Write.NoSync, job.Write.Compression, job.Write.ChunkSize = true, "none", 4<<10
 	if change != nil {
 		change(&job)
@@ -81,7 +82,8 @@ func compareVirtual(t *testing.T, job convert.Job, ranges int) (chunks int) {
 			t.Fatalf("layout %d: %d of %d bytes, %v", i, n, len(got), err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Fatalf("layout %d: %d bytes that differ from the %d that are written, from %d on", i, len(got), len(want), differ(got, want))
+			t.Fatalf("layout %d: %d bytes that differ from the %d that are written, from %d on", i, len(got), len(want),
+				differ(got, want))
 		}
 		if n, err := v.ReadAt(ctx, got[:10], l.Size-3); n != 3 || err != io.EOF {
 			t.Errorf("beyond the end: %d, %v", n, err)
@@ -166,7 +168,11 @@ func TestVirtualFlags(t *testing.T) {
 			e.Rates = append(e.Rates, r)
 			return err
 		}),
-		"offset":         edit(func(e *selection.Edit) (err error) { e.Offset, err = selection.ParseOffset("+1h"); return err }),
+		"offset": edit(func(e *selection.Edit) (err error) {
+			e.Offset,
+				err = selection.ParseOffset("+1h")
+			return err
+		}),
 		"restamp header": edit(func(e *selection.Edit) error { e.Restamp = selection.RestampHeader; return nil }),
 		"restamp log":    edit(func(e *selection.Edit) error { e.Restamp = selection.RestampLog; return nil }),
 		"lz4":            func(j *convert.Job) { j.Write.Compression = "lz4" },
@@ -194,14 +200,16 @@ func TestVirtualFlags(t *testing.T) {
 // writeLarge writes an MCAP of n messages of 100 kB, of two topics, from a time on.
 func writeLarge(t *testing.T, path, compression string, n int, start int64) {
 	t.Helper()
-	w, err := all.Registry().Lookup("mcap").Create(context.Background(), path, storage.WriteOptions{NoSync: true, Compression: compression})
+	w, err := all.Registry().Lookup("mcap").Create(context.Background(), path, storage.WriteOptions{NoSync: true,
+		Compression: compression})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
 	var ids []storage.TopicID
 	for _, name := range []string{"/a", "/b"} {
-		id, err := w.CreateTopic(storage.Topic{Name: name, Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")}})
+		id, err := w.CreateTopic(storage.Topic{Name: name, Type: "std_msgs/msg/String", Encoding: "cdr",
+			Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +259,8 @@ func TestVirtualCopies(t *testing.T) {
 	formats := all.Registry()
 	merged := jobOf(t, a, copied)
 	merged.Source = "a.mcap, b.mcap"
-	merged.SourceFormat = multi.Format([]multi.Input{{Path: a, Format: formats.Lookup("mcap")}, {Path: b, Format: formats.Lookup("mcap")}})
+	merged.SourceFormat = multi.Format([]multi.Input{{Path: a, Format: formats.Lookup("mcap")},
+		{Path: b, Format: formats.Lookup("mcap")}})
 	compareVirtual(t, merged, 40)
 	small := jobOf(t, a, func(j *convert.Job) { j.MaxMemory = 1 })
 	small.Source, small.SourceFormat = merged.Source, merged.SourceFormat
@@ -310,7 +319,8 @@ func TestVirtualChanged(t *testing.T) {
 		if err := change(); err != nil {
 			t.Fatal(name, err)
 		}
-		if n, err := v.ReadAt(ctx, make([]byte, l.Size), 0); !errors.Is(err, recording.ErrChanged) && !errors.Is(err, storage.ErrTruncated) {
+		if n, err := v.ReadAt(ctx, make([]byte, l.Size), 0); !errors.Is(err, recording.ErrChanged) &&
+			!errors.Is(err, storage.ErrTruncated) {
 			t.Errorf("%s: %d of %d bytes, %v", name, n, l.Size, err)
 		}
 		_ = v.Close()
@@ -338,9 +348,11 @@ func TestLayoutText(t *testing.T) {
 	}
 }
 
-// TestVirtualIndex: where the index names topics otherwise than the data, a virtual output is what Run writes without it.
+// TestVirtualIndex: where the index names topics otherwise than the data, a virtual output is what Run writes without
+// it.
 func TestVirtualIndex(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "recordings", "ros1", "generated", "orphan-connection.bag"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "recordings", "ros1", "generated",
+		"orphan-connection.bag"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,7 +92,8 @@ func (b *builder) add(name string, r io.Reader) error {
 		}
 		b.packages[path.Dir(b.full(name))] = strings.TrimSpace(x.Name)
 	case !utf8.Valid(text):
-		b.files = append(b.files, Definition{Path: name, Text: strings.ToValidUTF8(string(text), "?")}) // a comment, most likely
+		// a comment, most likely
+		b.files = append(b.files, Definition{Path: name, Text: strings.ToValidUTF8(string(text), "?")})
 	default:
 		b.files = append(b.files, Definition{Path: name, Text: string(text)})
 	}

@@ -82,7 +82,8 @@ func (s *Set) Add(d Definition) {
 	case old == nil, old.Kind == "idl" && d.Kind != "idl":
 		s.byName[d.Name] = &d
 	case old.Kind == d.Kind && !rosmsg.SameText(old.Text, d.Text):
-		s.Problems = append(s.Problems, fmt.Sprintf("%s: %s already has another definition, from %s, which is used", d.Path, d.Name, old.Path))
+		s.Problems = append(s.Problems, fmt.Sprintf("%s: %s already has another definition, from %s, which is used", d.Path,
+			d.Name, old.Path))
 	}
 }
 

@@ -18,14 +18,15 @@ import (
 
 // workspace is a tree of packages, by path.
 var workspace = map[string]string{
-	"src/robot_msgs/package.xml":            "<package><name>robot_msgs</name></package>",
-	"src/robot_msgs/msg/Status.msg":         "std_msgs/Header header\nMode mode # now\nint32[<=3] codes\n",
-	"src/robot_msgs/msg/Mode.msg":           "uint8 IDLE=0\nuint8 value\n",
-	"src/robot_msgs/msg/Mode.idl":           "this is not read: there is a .msg",
-	"src/robot_msgs/srv/Start.srv":          "bool now\n---\nbool ok\n",
-	"src/folder/package.xml":                "<package format=\"3\"><name>other_msgs</name></package>",
-	"src/folder/msg/sub/Deep.msg":           "robot_msgs/Mode mode\n",
-	"src/folder/msg/Only.idl":               "#include \"other_msgs/msg/Part.idl\"\nmodule other_msgs { module msg { struct Only { other_msgs::msg::Part part; }; }; };\n",
+	"src/robot_msgs/package.xml":    "<package><name>robot_msgs</name></package>",
+	"src/robot_msgs/msg/Status.msg": "std_msgs/Header header\nMode mode # now\nint32[<=3] codes\n",
+	"src/robot_msgs/msg/Mode.msg":   "uint8 IDLE=0\nuint8 value\n",
+	"src/robot_msgs/msg/Mode.idl":   "this is not read: there is a .msg",
+	"src/robot_msgs/srv/Start.srv":  "bool now\n---\nbool ok\n",
+	"src/folder/package.xml":        "<package format=\"3\"><name>other_msgs</name></package>",
+	"src/folder/msg/sub/Deep.msg":   "robot_msgs/Mode mode\n",
+	"src/folder/msg/Only.idl": "#include \"other_msgs/msg/Part.idl\"\nmodule other_msgs { module msg { " +
+		"struct Only { other_msgs::msg::Part part; }; }; };\n",
 	"src/folder/msg/Part.idl":               "module other_msgs { module msg { struct Part { long a; }; }; };\n",
 	"src/skip/COLCON_IGNORE":                "",
 	"src/skip/msg/No.msg":                   "int8 a\n",
@@ -90,7 +91,8 @@ func writeTar(t *testing.T, files map[string]string) string {
 
 func header(name string) (string, bool) {
 	text, ok := map[string]string{
-		"std_msgs/msg/Header": "builtin_interfaces/Time stamp\nstring frame_id\n", "std_msgs/Header": "uint32 seq\ntime stamp\nstring frame_id\n",
+		"std_msgs/msg/Header":         "builtin_interfaces/Time stamp\nstring frame_id\n",
+		"std_msgs/Header":             "uint32 seq\ntime stamp\nstring frame_id\n",
 		"builtin_interfaces/msg/Time": "int32 sec\nuint32 nanosec\n",
 	}[name]
 	return text, ok
@@ -98,7 +100,8 @@ func header(name string) (string, bool) {
 
 // TestRead: a tree and its archives define the same.
 func TestRead(t *testing.T) {
-	for name, place := range map[string]string{"tree": writeTree(t, workspace), "zip": writeZip(t, workspace), "tar": writeTar(t, workspace)} {
+	for name, place := range map[string]string{"tree": writeTree(t, workspace), "zip": writeZip(t, workspace),
+		"tar": writeTar(t, workspace)} {
 		t.Run(name, func(t *testing.T) {
 			set, err := Read(nil, place)
 			if err != nil {
@@ -108,14 +111,17 @@ func TestRead(t *testing.T) {
 			for _, d := range set.Definitions() {
 				names = append(names, d.Name+" "+d.Kind)
 			}
-			if got, want := strings.Join(names, ", "), "other_msgs/msg/Deep msg, other_msgs/msg/Only idl, other_msgs/msg/Part idl, robot_msgs/msg/Mode msg, robot_msgs/msg/Status msg, robot_msgs/srv/Start srv"; got != want {
+			if got, want := strings.Join(names, ", "), "other_msgs/msg/Deep msg, other_msgs/msg/Only idl, other_msgs/msg/Part "+
+				"idl, robot_msgs/msg/Mode msg, robot_msgs/msg/Status msg, robot_msgs/srv/Start srv"; got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
-			if len(set.Problems) != 1 || !strings.Contains(set.Problems[0], "zz/robot_msgs/msg/Mode.msg: robot_msgs/msg/Mode already has another definition, from") {
+			if len(set.Problems) != 1 || !strings.Contains(set.Problems[0],
+				"zz/robot_msgs/msg/Mode.msg: robot_msgs/msg/Mode already has another definition, from") {
 				t.Errorf("problems: %q", set.Problems)
 			}
 			for name, fields := range map[string]string{
-				"robot_msgs/msg/Status": "header mode codes", "robot_msgs/Status": "header mode codes", "other_msgs/msg/Deep": "mode",
+				"robot_msgs/msg/Status": "header mode codes", "robot_msgs/Status": "header mode codes",
+				"other_msgs/msg/Deep": "mode",
 				"other_msgs/msg/Only": "part", "robot_msgs/srv/Start_Request": "now", "robot_msgs/srv/Start_Response": "ok",
 			} {
 				msg, err := set.Message(name, rosmsg.ROS2, header)
@@ -126,7 +132,8 @@ func TestRead(t *testing.T) {
 			if msg, err := set.Message("nobody/msg/No", rosmsg.ROS2, header); msg != nil || err != nil {
 				t.Errorf("a type that is not there: %v, %v", msg, err)
 			}
-			if _, err := set.Message("other_msgs/Only", rosmsg.ROS1, header); err == nil || !strings.Contains(err.Error(), "Only.idl") {
+			if _, err := set.Message("other_msgs/Only", rosmsg.ROS1, header); err == nil || !strings.Contains(err.Error(),
+				"Only.idl") {
 				t.Errorf("IDL is nothing of ROS 1: %v", err)
 			}
 		})
@@ -148,7 +155,8 @@ func fieldsOf(m *schema.Message) string {
 func TestPlaces(t *testing.T) {
 	dir := writeTree(t, workspace)
 	for place, want := range map[string]string{
-		"src/robot_msgs/msg": "robot_msgs/msg/Mode robot_msgs/msg/Status", "src/robot_msgs/msg/Mode.msg": "robot_msgs/msg/Mode",
+		"src/robot_msgs/msg":          "robot_msgs/msg/Mode robot_msgs/msg/Status",
+		"src/robot_msgs/msg/Mode.msg": "robot_msgs/msg/Mode",
 		"src/folder/msg/sub/Deep.msg": "other_msgs/msg/Deep", "zz/robot_msgs/msg/Mode.msg": "robot_msgs/msg/Mode",
 		"src/skip": "", "README.msg.txt": "", "nothing": "",
 	} {
@@ -176,8 +184,10 @@ func TestPlaces(t *testing.T) {
 // itself may be a link.
 func TestLinks(t *testing.T) {
 	dir, place := writeTree(t, workspace), filepath.Join(t.TempDir(), "place")
-	if err := errors.Join(os.Rename(filepath.Join(dir, "src"), filepath.Join(dir, "real.d")), os.Mkdir(filepath.Join(dir, "ws"), 0o777),
-		os.Rename(filepath.Join(dir, "real.d"), filepath.Join(dir, ".real")), os.Symlink("../.real", filepath.Join(dir, "ws", "src")),
+	if err := errors.Join(os.Rename(filepath.Join(dir, "src"), filepath.Join(dir, "real.d")),
+		os.Mkdir(filepath.Join(dir, "ws"), 0o777),
+		os.Rename(filepath.Join(dir, "real.d"), filepath.Join(dir, ".real")),
+		os.Symlink("../.real", filepath.Join(dir, "ws", "src")),
 		os.Symlink(filepath.Join(dir, "ws"), filepath.Join(dir, "self")), os.Symlink("/", filepath.Join(dir, ".root")),
 		os.Symlink(filepath.Join(dir, "gone"), filepath.Join(dir, "broken.msg")), os.Symlink(dir, place)); err != nil {
 		t.Skip(err)
@@ -185,7 +195,8 @@ func TestLinks(t *testing.T) {
 	t.Chdir(filepath.Dir(place))
 	for _, p := range []string{place, dir, "place"} {
 		set, err := Read(nil, p)
-		if err != nil || !set.Has("robot_msgs/msg/Status") || strings.Contains(strings.Join(set.Problems, " "), "lead") || !strings.Contains(set.Problems[0], "broken.msg") {
+		if err != nil || !set.Has("robot_msgs/msg/Status") || strings.Contains(strings.Join(set.Problems, " "), "lead") ||
+			!strings.Contains(set.Problems[0], "broken.msg") {
 			t.Errorf("%s: %v, %q", p, err, set.Problems)
 		}
 	}
@@ -197,13 +208,16 @@ func TestLinksOut(t *testing.T) {
 	dir, ws := writeTree(t, workspace), writeTree(t, map[string]string{"a_msgs/msg/A.msg": "int8 a\n"})
 	alone := filepath.Join(dir, "X.msg")
 	if err := errors.Join(os.WriteFile(alone, []byte("int8 x\n"), 0o666), os.Symlink("/", filepath.Join(ws, "all")),
-		os.Symlink(filepath.Join(dir, "src"), filepath.Join(ws, "src")), os.Symlink(alone, filepath.Join(ws, "a_msgs", "msg", "X.msg")),
-		os.Symlink(alone, filepath.Join(ws, "a_msgs", "package.xml")), os.Symlink(alone, filepath.Join(ws, "notes.txt"))); err != nil {
+		os.Symlink(filepath.Join(dir, "src"), filepath.Join(ws, "src")),
+		os.Symlink(alone, filepath.Join(ws, "a_msgs", "msg", "X.msg")),
+		os.Symlink(alone, filepath.Join(ws, "a_msgs", "package.xml")),
+		os.Symlink(alone, filepath.Join(ws, "notes.txt"))); err != nil {
 		t.Skip(err)
 	}
 	set, err := Read(nil, ws)
 	if err != nil || len(set.Definitions()) != 1 || !set.Has("a_msgs/msg/A") || len(set.Problems) != 1 ||
-		!strings.HasPrefix(set.Problems[0], "4 links lead out of the folder and are not followed, such as a_msgs/msg/X.msg -> ") {
+		!strings.HasPrefix(set.Problems[0],
+			"4 links lead out of the folder and are not followed, such as a_msgs/msg/X.msg -> ") {
 		t.Errorf("%v, %q", err, set.Problems)
 	}
 	if err := os.RemoveAll(filepath.Join(ws, "a_msgs")); err != nil {
@@ -245,7 +259,8 @@ func TestAddText(t *testing.T) {
 	bar := strings.Repeat("=", 80)
 	set := New("a.bag")
 	for encoding, text := range map[string]string{
-		"ros1msg":    "Header header\nq/Part[] parts\n" + bar + "\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n" + bar + "\nMSG: q/Part\nint8 a\n",
+		"ros1msg": "Header header\nq/Part[] parts\n" + bar +
+			"\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n" + bar + "\nMSG: q/Part\nint8 a\n",
 		"ros2idl":    bar + "\nIDL: i/msg/T\nmodule i { module msg { struct T { long a; }; }; };\n",
 		"jsonschema": "x",
 	} {

@@ -16,8 +16,8 @@ type Type struct {
 	ros1 bool
 }
 
-// Find returns the definition of a type of ROS 1 or of ROS 2, from the first of the sets that has it, else from rest. It is
-// nil without an error if nothing has the type.
+// Find returns the definition of a type of ROS 1 or of ROS 2, from the first of the sets that has it, else from rest.
+// It is nil without an error if nothing has the type.
 func Find(sets []*Set, name string, ros1 bool, rest Rest) (*Type, error) {
 	t := &Type{ros1: ros1}
 	dialect, lookup := rosmsg.ROS2, rest.ROS2
@@ -55,8 +55,8 @@ func (t *Type) Text() string {
 	return string(rosmsg.Format(t.ROS, rosmsg.ROS2))
 }
 
-// First returns the first version that defines a type, and where the versions are from whose definition differs from it;
-// the Set itself if no version does.
+// First returns the first version that defines a type, and where the versions are from whose definition differs from
+// it; the Set itself if no version does.
 func (s *Set) First(name string) (first *Set, others []string) {
 	first, shown := s, ""
 	for _, set := range s.All() {

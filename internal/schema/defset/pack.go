@@ -105,7 +105,8 @@ func (s *Set) WritePack(w io.Writer, rest Rest) (written int, problems []string,
 			names[d] = versionFolder(i+1) + d.name(k)
 			chains = append(chains, d)
 		}
-		index.Definitions = append(index.Definitions, set.protoEntries(func(d *descriptors, _ protoreflect.MessageDescriptor) string { return names[d] })...)
+		index.Definitions = append(index.Definitions,
+			set.protoEntries(func(d *descriptors, _ protoreflect.MessageDescriptor) string { return names[d] })...)
 	}
 	z := zip.NewWriter(w)
 	doc, err := json.MarshalIndent(index, "", "  ")

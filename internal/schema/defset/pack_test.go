@@ -39,17 +39,19 @@ func TestPack(t *testing.T) {
 	recorded := New("rec")
 	recorded.Recorded = true
 	for name, text := range map[string][2]string{
-		"rec_msgs/msg/Wide": {"ros2idl", line + "\nIDL: rec_msgs/msg/Wide\nmodule rec_msgs { module msg { struct Wide { wstring a; robot::B b; }; }; };\n" + line + "\nIDL: robot/B\nmodule robot { struct B { long c; }; };\n"},
-		"robot_msgs/Mode":   {"ros1msg", "int8 other\n"},
-		"rec_msgs/srv/Go":   {"ros2msg", "int8 a\n---\nint8 b\n"},
-		"../msg/Evil":       {"ros2msg", "int8 a\n"},
+		"rec_msgs/msg/Wide": {"ros2idl", line + "\nIDL: rec_msgs/msg/Wide\nmodule rec_msgs { module msg { struct Wide { " +
+			"wstring a; robot::B b; }; }; };\n" + line + "\nIDL: robot/B\nmodule robot { struct B { long c; }; };\n"},
+		"robot_msgs/Mode": {"ros1msg", "int8 other\n"},
+		"rec_msgs/srv/Go": {"ros2msg", "int8 a\n---\nint8 b\n"},
+		"../msg/Evil":     {"ros2msg", "int8 a\n"},
 	} {
 		if err := recorded.AddText(name, text[0], []byte(text[1]), "/"+name); err != nil {
 			t.Fatal(err)
 		}
 	}
 	all := Merge("all", first, recorded)
-	if !all.Recorded || !strings.Contains(strings.Join(all.Problems, "\n"), "rec has another definition of robot_msgs/msg/Mode than the places before; both are kept") {
+	if !all.Recorded || !strings.Contains(strings.Join(all.Problems, "\n"),
+		"rec has another definition of robot_msgs/msg/Mode than the places before; both are kept") {
 		t.Errorf("problems %q", all.Problems)
 	}
 	path, problems := writePackFile(t, all)
@@ -80,7 +82,8 @@ func TestPack(t *testing.T) {
 		t.Fatalf("%d versions", len(pack.Versions))
 	}
 	for i, want := range []string{"value", "other"} {
-		if msg, err := pack.All()[i].Message("robot_msgs/msg/Mode", rosmsg.ROS2, header); err != nil || fieldsOf(msg) != want {
+		if msg, err := pack.All()[i].Message("robot_msgs/msg/Mode", rosmsg.ROS2, header); err != nil ||
+			fieldsOf(msg) != want {
 			t.Errorf("version %d: %v, %v", i+1, msg, err)
 		}
 	}
@@ -139,8 +142,9 @@ func readEntry(t testing.TB, path, name string) string {
 // TestNames: what other programs would unpack elsewhere is nothing, and defines nothing odd.
 func TestNames(t *testing.T) {
 	set, err := Read(nil, writeZip(t, map[string]string{
-		"../../etc/msg/A.msg": "int8 a\n", "/abs/msg/B.msg": "int8 a\n", `c\msg\C.msg`: "int8 a\n", "d/msg/D E.msg": "int8 a\n",
-		"ok/msg/F.msg": "int8 a\n", PackIndex: "no JSON",
+		"../../etc/msg/A.msg": "int8 a\n", "/abs/msg/B.msg": "int8 a\n", `c\msg\C.msg`: "int8 a\n",
+		"d/msg/D E.msg": "int8 a\n",
+		"ok/msg/F.msg":  "int8 a\n", PackIndex: "no JSON",
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -157,10 +161,13 @@ func TestNames(t *testing.T) {
 
 // TestLoop: definitions that include each other are refused, and a workspace of 50,000 files is read.
 func TestLoop(t *testing.T) {
-	files := map[string]string{"p/msg/A.msg": "B b\n", "p/msg/B.msg": "A[] a\n", "p/msg/Huge.msg": "int8[2000000000] a\nC[2000000000] b\n", "p/msg/C.msg": "float64[2000000000] a\n",
-		"p/msg/I.idl": "#include \"p/msg/J.idl\"\nmodule p { module msg { struct I { p::msg::J j; }; }; };", "p/msg/J.idl": "#include \"p/msg/I.idl\"\nmodule p { module msg { struct J { p::msg::I i; }; }; };"}
+	files := map[string]string{"p/msg/A.msg": "B b\n", "p/msg/B.msg": "A[] a\n",
+		"p/msg/Huge.msg": "int8[2000000000] a\nC[2000000000] b\n", "p/msg/C.msg": "float64[2000000000] a\n",
+		"p/msg/I.idl": "#include \"p/msg/J.idl\"\nmodule p { module msg { struct I { p::msg::J j; }; }; };",
+		"p/msg/J.idl": "#include \"p/msg/I.idl\"\nmodule p { module msg { struct J { p::msg::I i; }; }; };"}
 	for i := range 50_000 {
-		files["q/msg/T"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+strings.Repeat("y", i/26%40)+strings.Repeat("z", i/1040)+".msg"] = "int8 a\n"
+		files["q/msg/T"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+strings.Repeat("y", i/26%40)+strings.Repeat("z",
+			i/1040)+".msg"] = "int8 a\n"
 	}
 	set, err := Read(nil, writeZip(t, files))
 	if err != nil {
@@ -184,7 +191,8 @@ func FuzzPack(f *testing.F) {
 	set := New("x")
 	set.Add(Definition{Name: "p/msg/A", Kind: "msg", Text: "B b\n", Path: "x"})
 	set.Add(Definition{Name: "p/msg/B", Kind: "msg", Text: "uint8 X=1\nstring<=3[<=2] s\n", Path: "x"})
-	set.Add(Definition{Name: "p/msg/C", Kind: "idl", Text: "module p { module msg { struct C { long a; }; }; };", Path: "x"})
+	set.Add(Definition{Name: "p/msg/C", Kind: "idl", Text: "module p { module msg { struct C { long a; }; }; };",
+		Path: "x"})
 	set.Add(Definition{Name: "p/srv/S", Kind: "srv", Text: "int8 a\n---\nB b\n", Path: "x"})
 	var b bytes.Buffer
 	if _, _, err := set.WritePack(&b, Rest{}); err != nil {
@@ -245,7 +253,8 @@ func TestVersionChoice(t *testing.T) {
 	} {
 		got, err := s.Version(choice, Rest{})
 		switch {
-		case want == 0 && (err == nil || !strings.Contains(err.Error(), "a/msg/Odd is md5sum "+sum(0, "a/msg/Odd").MD5+" in version 1, ")):
+		case want == 0 && (err == nil || !strings.Contains(err.Error(), "a/msg/Odd is md5sum "+sum(0, "a/msg/Odd").MD5+
+			" in version 1, ")):
 			t.Errorf("%q: %v", choice, err)
 		case want > 0 && (err != nil || got != s.All()[want-1]):
 			t.Errorf("%q: %v", choice, err)

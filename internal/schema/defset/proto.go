@@ -73,7 +73,8 @@ func (s *Set) addDescriptors(from *descriptors) error {
 		case !known:
 			s.protos[name], used = protoType{md, from}, true
 		case !proto.Equal(protodesc.ToDescriptorProto(old.md), protodesc.ToDescriptorProto(md)):
-			line := fmt.Sprintf("%s: %s is defined by %s already, and otherwise; that one is used", from.pathOf(md), name, old.from.pathOf(old.md))
+			line := fmt.Sprintf("%s: %s is defined by %s already, and otherwise; that one is used", from.pathOf(md), name,
+				old.from.pathOf(old.md))
 			if !s.told[line] { // by another set with the same file
 				s.told[line] = true
 				s.Problems = append(s.Problems, line)

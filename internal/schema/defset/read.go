@@ -165,7 +165,8 @@ func (b *builder) enter(dir string) error {
 	b.root = filepath.ToSlash(full)
 	for above := full; ; above = filepath.Dir(above) {
 		name := filepath.Join(above, packageFile)
-		if b.open(name, filepath.ToSlash(name)) == nil || above == filepath.Dir(above) || iox.IsURL(above) && !iox.IsURL(filepath.Dir(above)) {
+		if b.open(name, filepath.ToSlash(name)) == nil || above == filepath.Dir(above) || iox.IsURL(above) &&
+			!iox.IsURL(filepath.Dir(above)) {
 			return nil
 		}
 	}
@@ -223,7 +224,8 @@ func (o *outside) problem() string {
 	case 1:
 		return "a link leads out of the folder and is not followed: " + o.first + "; to read that, name its target too"
 	}
-	return fmt.Sprintf("%d links lead out of the folder and are not followed, such as %s; to read those, name their targets too", o.n, o.first)
+	return fmt.Sprintf("%d links lead out of the folder and are not followed, such as %s; to read those, name their "+
+		"targets too", o.n, o.first)
 }
 
 // walk adds the files of a folder and of all below it, in the order of their names. Links within the folder

@@ -27,7 +27,8 @@ type sources struct {
 
 func (s *sources) add(f *protosource.File, full string) {
 	if s.full == nil {
-		s.byFull, s.byEnd, s.full = map[string]*protosource.File{}, map[string]*protosource.File{}, map[*protosource.File]string{}
+		s.byFull, s.byEnd, s.full = map[string]*protosource.File{}, map[string]*protosource.File{},
+			map[*protosource.File]string{}
 	}
 	s.full[f], s.byFull[full] = full, f
 	for end := full; ; {
@@ -118,7 +119,8 @@ func (b *builder) compile(before []*Set) {
 	}
 	for _, data := range sets {
 		if len(data) > maxDescriptors {
-			b.set.Problems = append(b.set.Problems, fmt.Sprintf("the descriptors of its %s files have over %d MiB", protoExt, maxDescriptors>>20))
+			b.set.Problems = append(b.set.Problems, fmt.Sprintf("the descriptors of its %s files have over %d MiB", protoExt,
+				maxDescriptors>>20))
 		} else if err := b.set.AddDescriptors(data, ""); err != nil {
 			b.set.Problems = append(b.set.Problems, fmt.Sprintf("the %s files: %v", protoExt, err))
 		}

@@ -10,11 +10,15 @@ import (
 
 // protoTree is a workspace with .proto files of several roots, by path.
 var protoTree = map[string]string{
-	"modules/arm/proto/joint.proto":      "syntax = \"proto2\";\npackage arm;\nimport \"modules/arm/proto/link.proto\";\nimport \"shared.proto\";\nmessage Joint { optional Link link = 1; optional shared.S s = 2; }\n",
-	"modules/arm/proto/link.proto":       "syntax = \"proto2\";\npackage arm;\nmessage Link { optional string name = 1; }\n",
-	"lib/one/shared.proto":               "syntax = \"proto3\";\npackage shared;\nmessage S { int32 one = 1; }\n",
-	"lib/two/shared.proto":               "syntax = \"proto3\";\npackage shared;\nmessage S { int32 two = 1; }\n",
-	"lib/two/user.proto":                 "syntax = \"proto3\";\npackage user;\nimport \"shared.proto\";\nmessage U { shared.S s = 1; }\n",
+	"modules/arm/proto/joint.proto": "syntax = \"proto2\";\npackage arm;\nimport " +
+		"\"modules/arm/proto/link.proto\";\nimport \"shared.proto\";\nmessage Joint { optional Link link = 1; optional " +
+		"shared.S s = 2; }\n",
+	"modules/arm/proto/link.proto": "syntax = \"proto2\";\npackage arm;\nmessage Link { optional string name = 1; " +
+		"}\n",
+	"lib/one/shared.proto": "syntax = \"proto3\";\npackage shared;\nmessage S { int32 one = 1; }\n",
+	"lib/two/shared.proto": "syntax = \"proto3\";\npackage shared;\nmessage S { int32 two = 1; }\n",
+	"lib/two/user.proto": "syntax = \"proto3\";\npackage user;\nimport \"shared.proto\";\nmessage U { " +
+		"shared.S s = 1; }\n",
 	"lib/bad.proto":                      "syntax = \"proto3\";\nmessage {}\n",
 	"skip/COLCON_IGNORE":                 "",
 	"skip/x.proto":                       "message {}\n",
@@ -25,7 +29,8 @@ var protoTree = map[string]string{
 // and every problem has its file and line.
 func TestProto(t *testing.T) {
 	dir := writeTree(t, protoTree)
-	for name, place := range map[string]string{"folder": dir, "below": filepath.Join(dir, "modules"), "zip": writeZip(t, protoTree), "file": filepath.Join(dir, "modules/arm/proto/joint.proto")} {
+	for name, place := range map[string]string{"folder": dir, "below": filepath.Join(dir, "modules"),
+		"zip": writeZip(t, protoTree), "file": filepath.Join(dir, "modules/arm/proto/joint.proto")} {
 		set, err := Read(nil, place)
 		if name == "below" || name == "file" {
 			before, wrong := Read(nil, filepath.Join(dir, "lib/one"))
@@ -50,11 +55,14 @@ func TestProto(t *testing.T) {
 		if name != "folder" && name != "zip" {
 			continue
 		}
-		if text := protoschema.ProtoText(set.Descriptor("user.U").Fields().ByName("s").Message()); !strings.Contains(text, "two = 1") {
+		if text := protoschema.ProtoText(set.Descriptor("user.U").Fields().ByName("s").Message()); !strings.Contains(text,
+			"two = 1") {
 			t.Errorf("%s: the file beside is another:\n%s", name, text)
 		}
 		all := strings.Join(set.Problems, "\n")
-		if !strings.HasPrefix(all, "lib/bad.proto:2:9: ") || !strings.Contains(all, "lib/two/shared.proto: shared.S is defined by lib/one/shared.proto already") || len(set.Problems) != 2 {
+		if !strings.HasPrefix(all, "lib/bad.proto:2:9: ") ||
+			!strings.Contains(all, "lib/two/shared.proto: shared.S is defined by lib/one/shared.proto already") ||
+			len(set.Problems) != 2 {
 			t.Errorf("%s: problems:\n%s", name, all)
 		}
 		files := map[string]string{}

@@ -71,7 +71,8 @@ func (s *Set) merge(set *Set, other bool) {
 		first := version.contradicts(set)
 		if first != "" {
 			if i == 0 && other && set.folder == "" {
-				s.Problems = append(s.Problems, fmt.Sprintf("%s has another definition of %s than the places before; both are kept", set.Place, first))
+				s.Problems = append(s.Problems, fmt.Sprintf("%s has another definition of %s than the places before; both are kept",
+					set.Place, first))
 			}
 			continue
 		}
@@ -102,7 +103,8 @@ func (s *Set) contradicts(set *Set) string {
 		}
 	}
 	for name, p := range set.protos {
-		if old, ok := s.protos[name]; ok && !proto.Equal(protodesc.ToDescriptorProto(old.md), protodesc.ToDescriptorProto(p.md)) {
+		if old, ok := s.protos[name]; ok && !proto.Equal(protodesc.ToDescriptorProto(old.md),
+			protodesc.ToDescriptorProto(p.md)) {
 			return name
 		}
 	}
@@ -175,7 +177,8 @@ func (s *Set) Version(choice string, rest Rest) (*Set, error) {
 	case 0:
 		return nil, fmt.Errorf("%s has no version %s; %s", s.Place, choice, s.Choices(rest))
 	}
-	return nil, fmt.Errorf("%d versions of %s have a type with the sum %s; %s", len(chosen), s.Place, choice, s.Choices(rest))
+	return nil, fmt.Errorf("%d versions of %s have a type with the sum %s; %s", len(chosen), s.Place, choice,
+		s.Choices(rest))
 }
 
 // rihsPrefix is before the 64 digits of a type hash.

@@ -1,5 +1,5 @@
-// Package facts knows the types that ROS treats apart: times in a struct, and headers with their counter; and the names that
-// types have in ROS 1. Functions may be called concurrently.
+// Package facts knows the types that ROS treats apart: times in a struct, and headers with their counter; and the names
+// that types have in ROS 1. Functions may be called concurrently.
 package facts
 
 import (
@@ -23,7 +23,8 @@ func TimeIn(m, other *schema.Message) (t schema.Type, ok bool) {
 
 // IsSeq reports whether field i is the counter of a Header, by names alone.
 func IsSeq(m *schema.Message, i int) bool {
-	return i < len(m.Fields) && m.Fields[i].Name == "seq" && m.Fields[i].Type == schema.Type{Kind: schema.Uint32} && strings.HasSuffix(m.Name, "/Header")
+	return i < len(m.Fields) && m.Fields[i].Name == "seq" && m.Fields[i].Type == schema.Type{Kind: schema.Uint32} &&
+		strings.HasSuffix(m.Name, "/Header")
 }
 
 // HasSeq reports whether any field is the counter of a Header.

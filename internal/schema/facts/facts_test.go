@@ -21,7 +21,8 @@ func TestFacts(t *testing.T) {
 	}{
 		{words("builtin_interfaces/msg/Time", schema.Int32, schema.Uint32), schema.Time},
 		{words("builtin_interfaces/msg/Duration", schema.Int32, schema.Uint32), schema.Duration},
-		{words("builtin_interfaces/Time", schema.Int32, schema.Uint32), schema.Invalid}, // of ROS 1, with other signs than its times
+		// of ROS 1, with other signs than its times
+		{words("builtin_interfaces/Time", schema.Int32, schema.Uint32), schema.Invalid},
 		{words("builtin_interfaces/msg/Time", schema.Uint32, schema.Uint32), schema.Invalid},
 		{words("builtin_interfaces/msg/Time", schema.Int32, schema.Uint32, schema.Uint32), schema.Invalid},
 		{words("my_msgs/msg/Time", schema.Int32, schema.Uint32), schema.Invalid},
@@ -31,7 +32,8 @@ func TestFacts(t *testing.T) {
 		}
 	}
 	header := func(name string, second schema.Type) *schema.Message {
-		return &schema.Message{Name: name, Fields: []schema.Field{{Name: "seq", Type: schema.Type{Kind: schema.Uint32}}, {Name: "stamp", Type: second}, {Name: "frame_id", Type: schema.Type{Kind: schema.String}}}}
+		return &schema.Message{Name: name, Fields: []schema.Field{{Name: "seq", Type: schema.Type{Kind: schema.Uint32}},
+			{Name: "stamp", Type: second}, {Name: "frame_id", Type: schema.Type{Kind: schema.String}}}}
 	}
 	for _, c := range []struct {
 		m           *schema.Message

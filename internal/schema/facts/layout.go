@@ -32,7 +32,8 @@ func (l layouts) of(m *schema.Message) [sha256.Size]byte {
 	for _, f := range m.Fields {
 		t := f.Type
 		if f.Member != nil {
-			b = fmt.Appendf(b, "member %d %d %v %v %v", f.Member.ID, f.Member.Type.Array, f.Member.Optional, f.Member.Labels, f.Member.Default)
+			b = fmt.Appendf(b, "member %d %d %v %v %v", f.Member.ID, f.Member.Type.Array, f.Member.Optional, f.Member.Labels,
+				f.Member.Default)
 		}
 		switch t.Kind {
 		case schema.Byte, schema.Char, schema.IDLChar:

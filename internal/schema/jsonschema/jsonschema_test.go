@@ -69,7 +69,8 @@ func TestParse(t *testing.T) {
 func TestNames(t *testing.T) {
 	n := NewNamer()
 	for _, c := range []struct{ name, property, want string }{
-		{"foxglove.Log", "a", "foxglove/Log"}, {"desktop/WindowInfo", "a", "desktop/WindowInfo"}, {"MouseEvent", "a", "json/MouseEvent"},
+		{"foxglove.Log", "a", "foxglove/Log"}, {"desktop/WindowInfo", "a", "desktop/WindowInfo"}, {"MouseEvent", "a",
+			"json/MouseEvent"},
 		{"", "a", "json/Message"}, {"a/msg/B", "a", "a/B"}, {"my-types.v1::odd name", "a", "my_types_v1/OddName"},
 		{"MouseEvent", "b", "json/MouseEvent2"}, {"MouseEvent", "a", "json/MouseEvent"},
 	} {

@@ -1,7 +1,9 @@
-// Package literal reads the values that stand in the text of definitions: defaults and constants. Functions may be called
-// concurrently.
+// Package literal reads the values that stand in the text of definitions: defaults and constants. Functions may be
+// called concurrently.
 //
-//	literal.Parse(schema.Type{Kind: schema.Int8, Array: schema.Unbounded}, "[1, -2]")   // two Values, of the bits 1 and 2^64-2
+//	literal.Parse(schema.Type{Kind: schema.Int8, Array: schema.Unbounded}, "[1, -2]")   // two Values, of the bits 1 and
+//
+// 2^64-2
 package literal
 
 import (

@@ -8,7 +8,8 @@ import (
 
 func TestLeast(t *testing.T) {
 	empty := &schema.Message{Name: "p/Empty"}
-	inner := &schema.Message{Name: "p/Inner", Fields: []schema.Field{{Name: "a", Type: schema.Type{Kind: schema.Uint16}}, {Name: "b", Type: schema.Type{Kind: schema.String}}}}
+	inner := &schema.Message{Name: "p/Inner", Fields: []schema.Field{{Name: "a", Type: schema.Type{Kind: schema.Uint16}},
+		{Name: "b", Type: schema.Type{Kind: schema.String}}}}
 	of := func(k schema.Kind, a schema.Array, n int, m *schema.Message) schema.Type {
 		return schema.Type{Kind: k, Array: a, Len: n, Message: m}
 	}

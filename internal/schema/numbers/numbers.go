@@ -1,5 +1,5 @@
-// Package numbers has what the bits of numbers mean, and makes numbers of one kind those of another. Functions may be called
-// concurrently.
+// Package numbers has what the bits of numbers mean, and makes numbers of one kind those of another. Functions may be
+// called concurrently.
 //
 //	class, width := numbers.Of(schema.Int16)                    // Signed, 16
 //	bits = class.Widen(0xffff, width)                          // -1 in 64 bits

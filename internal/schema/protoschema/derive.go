@@ -105,7 +105,8 @@ func (d *deriver) field(f protoreflect.FieldDescriptor) (schema.Type, int, error
 	typ, size := schema.Type{}, 8
 	switch k := f.Kind(); k {
 	case protoreflect.MessageKind, protoreflect.GroupKind:
-		if isRaw(f) || d.group[f.Message().FullName()] == d.group[f.ContainingMessage().FullName()] && d.group[f.Message().FullName()] > 0 {
+		if isRaw(f) || d.group[f.Message().FullName()] == d.group[f.ContainingMessage().FullName()] &&
+			d.group[f.Message().FullName()] > 0 {
 			if f.IsList() {
 				return schema.Type{Kind: schema.Struct, Message: d.namer.bytes(), Array: schema.Unbounded}, size, nil
 			}
@@ -161,7 +162,8 @@ func timeKind(md protoreflect.MessageDescriptor) schema.Kind {
 		kind = schema.Duration
 	}
 	sec, nanos := md.Fields().ByName("seconds"), md.Fields().ByName("nanos")
-	if md.Fields().Len() != 2 || sec == nil || nanos == nil || sec.Kind() != protoreflect.Int64Kind || nanos.Kind() != protoreflect.Int32Kind ||
+	if md.Fields().Len() != 2 || sec == nil || nanos == nil || sec.Kind() != protoreflect.Int64Kind ||
+		nanos.Kind() != protoreflect.Int32Kind ||
 		sec.Number() != 1 || nanos.Number() != 2 || sec.IsList() || nanos.IsList() {
 		return schema.Invalid
 	}

@@ -126,7 +126,8 @@ func Origins(md protoreflect.MessageDescriptor) map[string]*Origin {
 // Constants, bounds and lengths of arrays are in the Origin alone, which origin
 // returns for each message; it may be nil.
 func Describe(m *schema.Message, origin func(*schema.Message) *Origin) (data []byte, name string, err error) {
-	d := &describer{origin: origin, made: map[*schema.Message]*descriptorpb.FileDescriptorProto{}, byFile: map[string]*schema.Message{}}
+	d := &describer{origin: origin, made: map[*schema.Message]*descriptorpb.FileDescriptorProto{},
+		byFile: map[string]*schema.Message{}}
 	root, err := d.message(m)
 	if err != nil {
 		return nil, "", err
@@ -206,16 +207,23 @@ func (d *describer) message(m *schema.Message) (*descriptorpb.FileDescriptorProt
 }
 
 var protoKinds = map[schema.Kind]descriptorpb.FieldDescriptorProto_Type{
-	schema.Bool: descriptorpb.FieldDescriptorProto_TYPE_BOOL,
-	schema.Int8: descriptorpb.FieldDescriptorProto_TYPE_SINT32, schema.Int16: descriptorpb.FieldDescriptorProto_TYPE_SINT32,
-	schema.Uint8: descriptorpb.FieldDescriptorProto_TYPE_UINT32, schema.Uint16: descriptorpb.FieldDescriptorProto_TYPE_UINT32,
-	schema.Byte: descriptorpb.FieldDescriptorProto_TYPE_UINT32, schema.Char: descriptorpb.FieldDescriptorProto_TYPE_UINT32,
+	schema.Bool:    descriptorpb.FieldDescriptorProto_TYPE_BOOL,
+	schema.Int8:    descriptorpb.FieldDescriptorProto_TYPE_SINT32,
+	schema.Int16:   descriptorpb.FieldDescriptorProto_TYPE_SINT32,
+	schema.Uint8:   descriptorpb.FieldDescriptorProto_TYPE_UINT32,
+	schema.Uint16:  descriptorpb.FieldDescriptorProto_TYPE_UINT32,
+	schema.Byte:    descriptorpb.FieldDescriptorProto_TYPE_UINT32,
+	schema.Char:    descriptorpb.FieldDescriptorProto_TYPE_UINT32,
 	schema.IDLChar: descriptorpb.FieldDescriptorProto_TYPE_UINT32,
-	schema.Int32:   descriptorpb.FieldDescriptorProto_TYPE_SFIXED32, schema.Enum: descriptorpb.FieldDescriptorProto_TYPE_SFIXED32,
-	schema.Uint32: descriptorpb.FieldDescriptorProto_TYPE_FIXED32,
-	schema.Int64:  descriptorpb.FieldDescriptorProto_TYPE_SFIXED64, schema.Uint64: descriptorpb.FieldDescriptorProto_TYPE_FIXED64,
-	schema.Float32: descriptorpb.FieldDescriptorProto_TYPE_FLOAT, schema.Float64: descriptorpb.FieldDescriptorProto_TYPE_DOUBLE,
-	schema.String: descriptorpb.FieldDescriptorProto_TYPE_STRING, schema.WString: descriptorpb.FieldDescriptorProto_TYPE_STRING,
+	schema.Int32:   descriptorpb.FieldDescriptorProto_TYPE_SFIXED32,
+	schema.Enum:    descriptorpb.FieldDescriptorProto_TYPE_SFIXED32,
+	schema.Uint32:  descriptorpb.FieldDescriptorProto_TYPE_FIXED32,
+	schema.Int64:   descriptorpb.FieldDescriptorProto_TYPE_SFIXED64,
+	schema.Uint64:  descriptorpb.FieldDescriptorProto_TYPE_FIXED64,
+	schema.Float32: descriptorpb.FieldDescriptorProto_TYPE_FLOAT,
+	schema.Float64: descriptorpb.FieldDescriptorProto_TYPE_DOUBLE,
+	schema.String:  descriptorpb.FieldDescriptorProto_TYPE_STRING,
+	schema.WString: descriptorpb.FieldDescriptorProto_TYPE_STRING,
 }
 
 // field fills in the type of p and returns the file to import for it.
@@ -301,7 +309,8 @@ func timeOf(t schema.Type) string {
 	case t.Kind == schema.Duration:
 		return durationName
 	case t.Kind != schema.Struct || len(t.Message.Fields) != 2 ||
-		t.Message.Fields[0].Type != schema.Type{Kind: schema.Int32} || t.Message.Fields[1].Type != schema.Type{Kind: schema.Uint32}:
+		t.Message.Fields[0].Type != schema.Type{Kind: schema.Int32} ||
+		t.Message.Fields[1].Type != schema.Type{Kind: schema.Uint32}:
 		return ""
 	case t.Message.Name == "builtin_interfaces/msg/Time":
 		return timestampName

@@ -14,7 +14,8 @@ import (
 // result does not depend on the order of the files; types that it does not see are
 // place-holders. An import that closes a circle is left out.
 func link(fds *descriptorpb.FileDescriptorSet) (*protoregistry.Files, error) {
-	l := linker{files: new(protoregistry.Files), byName: map[string]*descriptorpb.FileDescriptorProto{}, state: map[string]linkState{}}
+	l := linker{files: new(protoregistry.Files), byName: map[string]*descriptorpb.FileDescriptorProto{},
+		state: map[string]linkState{}}
 	for _, f := range fds.File {
 		if l.byName[f.GetName()] == nil {
 			l.byName[f.GetName()] = f

@@ -54,16 +54,20 @@ func TestGenerated(t *testing.T) {
 		t.Error(m.Name)
 	}
 	status := m.Fields[0].Type.Message.Fields[7].Type.Message
-	if status.Name != "apollo_common/msg/StatusPb" || status.Constants[1] != (schema.Constant{Kind: schema.Int32, Name: "ERROR_CODE_CONTROL_ERROR", Text: "1000"}) {
+	if status.Name != "apollo_common/msg/StatusPb" ||
+		status.Constants[1] != (schema.Constant{Kind: schema.Int32, Name: "ERROR_CODE_CONTROL_ERROR", Text: "1000"}) {
 		t.Errorf("%+v", status)
 	}
-	if again, err := rosmsg.Parse(m.Name, rosmsg.Format(m, rosmsg.ROS2), rosmsg.ROS2, nil); err != nil || !schema.Equal(m, again) {
+	if again, err := rosmsg.Parse(m.Name, rosmsg.Format(m, rosmsg.ROS2), rosmsg.ROS2, nil); err != nil ||
+		!schema.Equal(m, again) {
 		t.Errorf("the definition does not come back: %v", err)
 	}
 }
 
-func field(name string, number int32, typ descriptorpb.FieldDescriptorProto_Type, of string) *descriptorpb.FieldDescriptorProto {
-	f := &descriptorpb.FieldDescriptorProto{Name: &name, Number: &number, Type: &typ, Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()}
+func field(name string, number int32, typ descriptorpb.FieldDescriptorProto_Type,
+	of string) *descriptorpb.FieldDescriptorProto {
+	f := &descriptorpb.FieldDescriptorProto{Name: &name, Number: &number, Type: &typ,
+		Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()}
 	if of != "" {
 		f.TypeName = &of
 	}
@@ -71,7 +75,8 @@ func field(name string, number int32, typ descriptorpb.FieldDescriptorProto_Type
 }
 
 func file(name string, deps []string, messages ...*descriptorpb.DescriptorProto) *descriptorpb.FileDescriptorProto {
-	return &descriptorpb.FileDescriptorProto{Name: &name, Package: proto.String("p"), Dependency: deps, MessageType: messages}
+	return &descriptorpb.FileDescriptorProto{Name: &name, Package: proto.String("p"), Dependency: deps,
+		MessageType: messages}
 }
 
 func message(name string, fields ...*descriptorpb.FieldDescriptorProto) *descriptorpb.DescriptorProto {
@@ -127,7 +132,8 @@ func TestTwoDefinitions(t *testing.T) {
 }
 
 func TestRecursionAndLacks(t *testing.T) {
-	s := set(t, file("f", []string{"lacks.proto"}, message("A", field("b", 1, 11, ".p.B"), field("c", 2, 11, ".p.C"), field("gone", 3, 11, ".q.Gone")),
+	s := set(t, file("f", []string{"lacks.proto"}, message("A", field("b", 1, 11, ".p.B"), field("c", 2, 11, ".p.C"),
+		field("gone", 3, 11, ".q.Gone")),
 		message("B", field("a", 1, 11, ".p.A")), message("C", field("x", 1, 5, ""))))
 	md, err := s.Message("p.A")
 	if err != nil {
@@ -159,7 +165,8 @@ func TestBombs(t *testing.T) {
 		exponential = append(exponential, message(fmt.Sprintf("M%d", i), field("x", 1, 11, next), field("y", 2, 11, next)))
 	}
 	exponential = append(exponential, message("M60", field("x", 1, 5, "")))
-	for name, msgs := range map[string][]*descriptorpb.DescriptorProto{"deep": deep, "wide": append(wide, root), "exponential": exponential} {
+	for name, msgs := range map[string][]*descriptorpb.DescriptorProto{"deep": deep, "wide": append(wide, root),
+		"exponential": exponential} {
 		md, err := set(t, file("f", nil, msgs...)).Message("p.M0")
 		if err != nil {
 			t.Fatal(name, err)
@@ -174,7 +181,8 @@ func TestBombs(t *testing.T) {
 }
 
 func TestFileSet(t *testing.T) {
-	b, err := FileSet(apollo.Message("apollo.drivers.PointCloud"), func(n string) string { return apollo.FileName("legacy", n) })
+	b, err := FileSet(apollo.Message("apollo.drivers.PointCloud"),
+		func(n string) string { return apollo.FileName("legacy", n) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +194,8 @@ func TestFileSet(t *testing.T) {
 	for _, f := range fds.File {
 		names = append(names, f.GetName())
 	}
-	if got := strings.Join(names, " "); got != "modules/common/proto/error_code.proto modules/common/proto/header.proto modules/drivers/proto/pointcloud.proto" {
+	if got := strings.Join(names, " "); got != "modules/common/proto/error_code.proto modules/common/proto/header.proto "+
+		"modules/drivers/proto/pointcloud.proto" {
 		t.Error(got)
 	}
 	if _, err := Parse(b); err != nil {
@@ -202,7 +211,8 @@ func FuzzParse(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	b, _, err := Describe(&schema.Message{Name: "p/T", Fields: []schema.Field{{Name: "t", Type: schema.Type{Kind: schema.Time, Array: schema.Unbounded}}}},
+	b, _, err := Describe(&schema.Message{Name: "p/T",
+		Fields: []schema.Field{{Name: "t", Type: schema.Type{Kind: schema.Time, Array: schema.Unbounded}}}},
 		func(*schema.Message) *Origin { return &Origin{"ros1msg", "p/T", "time[] t"} })
 	if err != nil {
 		f.Fatal(err)
@@ -243,9 +253,12 @@ func TestProtoText(t *testing.T) {
 	md := apollo.Message("apollo.localization.CorrectedImu")
 	text := ProtoText(md)
 	for _, want := range []string{
-		"// localization_msgs/imu.proto\nsyntax = \"proto2\";\npackage apollo.localization;\nimport \"basic_msgs/header.proto\";\nimport \"localization_msgs/pose.proto\";\n\n" +
-			"message CorrectedImu {\n  optional apollo.common.Header header = 1;\n  optional apollo.localization.Pose imu = 3;\n}\n",
-		"  optional double x = 1 [default = nan];\n", "  optional apollo.common.ErrorCode error_code = 1 [default = OK];\n", "enum ErrorCode {\n  OK = 0;\n",
+		"// localization_msgs/imu.proto\nsyntax = \"proto2\";\npackage apollo.localization;\nimport " +
+			"\"basic_msgs/header.proto\";\nimport \"localization_msgs/pose.proto\";\n\n" +
+			"message CorrectedImu {\n  optional apollo.common.Header header = 1;\n  optional apollo.localization.Pose imu = " +
+			"3;\n}\n",
+		"  optional double x = 1 [default = nan];\n", "  optional apollo.common.ErrorCode error_code = 1 [default = OK];\n",
+		"enum ErrorCode {\n  OK = 0;\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

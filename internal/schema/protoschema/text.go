@@ -147,7 +147,8 @@ func (p *printer) field(b *strings.Builder, f protoreflect.FieldDescriptor, inde
 	label := ""
 	switch {
 	case f.IsMap(), f.ContainingOneof() != nil && !f.ContainingOneof().IsSynthetic():
-	case f.Cardinality() != protoreflect.Optional || f.ParentFile().Syntax() == protoreflect.Proto2 || f.HasOptionalKeyword():
+	case f.Cardinality() != protoreflect.Optional || f.ParentFile().Syntax() == protoreflect.Proto2 ||
+		f.HasOptionalKeyword():
 		label = f.Cardinality().String() + " "
 	}
 	if f.Kind() == protoreflect.GroupKind {

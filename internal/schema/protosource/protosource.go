@@ -157,15 +157,16 @@ func (c *compiler) build(f *File, depth int) (file linker.File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	all := protocompile.Compiler{MaxParallelism: 1, Resolver: protocompile.ResolverFunc(func(name string) (protocompile.SearchResult, error) {
-		switch {
-		case name == f.Path:
-			return protocompile.SearchResult{ParseResult: parsed}, nil
-		case imports[name] != nil:
-			return protocompile.SearchResult{Desc: imports[name]}, nil
-		}
-		return none(name)
-	})}
+	all := protocompile.Compiler{MaxParallelism: 1,
+		Resolver: protocompile.ResolverFunc(func(name string) (protocompile.SearchResult, error) {
+			switch {
+			case name == f.Path:
+				return protocompile.SearchResult{ParseResult: parsed}, nil
+			case imports[name] != nil:
+				return protocompile.SearchResult{Desc: imports[name]}, nil
+			}
+			return none(name)
+		})}
 	out, err := all.Compile(context.Background(), f.Path)
 	if err != nil {
 		return nil, err
@@ -175,7 +176,8 @@ func (c *compiler) build(f *File, depth int) (file linker.File, err error) {
 
 // imports compiles what a file imports, and puts the paths of these files in the place of the names
 // under which it imports them.
-func (c *compiler) imports(f *File, tree *ast.FileNode, fd *descriptorpb.FileDescriptorProto, depth int) (map[string]linker.File, error) {
+func (c *compiler) imports(f *File, tree *ast.FileNode, fd *descriptorpb.FileDescriptorProto,
+	depth int) (map[string]linker.File, error) {
 	list := map[string]linker.File{}
 	for i, name := range fd.Dependency {
 		at := fmt.Sprintf("%s:%d: ", f.Path, lineOfImport(tree, name))

@@ -11,7 +11,8 @@ import (
 var kinds = map[string]schema.Kind{
 	"bool": schema.Bool, "int8": schema.Int8, "uint8": schema.Uint8, "int16": schema.Int16, "uint16": schema.Uint16,
 	"int32": schema.Int32, "uint32": schema.Uint32, "int64": schema.Int64, "uint64": schema.Uint64,
-	"float32": schema.Float32, "float64": schema.Float64, "string": schema.String, "byte": schema.Byte, "char": schema.Char,
+	"float32": schema.Float32, "float64": schema.Float64, "string": schema.String, "byte": schema.Byte,
+	"char": schema.Char,
 }
 
 // kind returns the kind of a word that is not a message type.

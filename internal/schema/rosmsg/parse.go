@@ -12,7 +12,8 @@ import (
 //
 // Each type is one *schema.Message in the result, however often it is used. The
 // error is an *Error.
-func Parse(name string, text []byte, d Dialect, lookup func(fullName string) (text string, ok bool)) (*schema.Message, error) {
+func Parse(name string, text []byte, d Dialect, lookup func(fullName string) (text string, ok bool)) (*schema.Message,
+	error) {
 	switch {
 	case len(name) > maxName:
 		return nil, &Error{Type: clip(name), What: "a name of more than 512 bytes"}
@@ -204,7 +205,8 @@ func (p *parser) text(name string) (string, bool) {
 var builtinText = map[string]string{
 	"builtin_interfaces/msg/Time":     "int32 sec\nuint32 nanosec\n",
 	"builtin_interfaces/msg/Duration": "int32 sec\nuint32 nanosec\n",
-	"service_msgs/msg/ServiceEventInfo": "uint8 REQUEST_SENT=0\nuint8 REQUEST_RECEIVED=1\nuint8 RESPONSE_SENT=2\nuint8 RESPONSE_RECEIVED=3\n" +
+	"service_msgs/msg/ServiceEventInfo": "uint8 REQUEST_SENT=0\nuint8 REQUEST_RECEIVED=1\nuint8 RESPONSE_SENT=2\nuint8 " +
+		"RESPONSE_RECEIVED=3\n" +
 		"uint8 event_type\nbuiltin_interfaces/Time stamp\nchar[16] client_gid\nint64 sequence_number\n",
 	"unique_identifier_msgs/msg/UUID": "uint8[16] uuid\n",
 }

@@ -122,32 +122,46 @@ func TestDirty(t *testing.T) {
 		lookup map[string]string
 		deps   string
 	}{
-		"bare Header":                    {ROS1, "Header h\n" + line80 + "\nMSG: std_msgs/Header\nuint32 seq\n", nil, "std_msgs/Header"},
-		"roslib Header":                  {ROS1, "Header h\n" + line80 + "\nMSG: roslib/Header\nuint32 seq\n", nil, "roslib/Header"},
-		"own Header in a list":           {ROS1, "Header[] h\n" + line80 + "\nMSG: pkg/Header\nint8 a\n", nil, "pkg/Header"},
-		"relative before others":         {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
-		"CRLF":                           {ROS1, "A a\r\n" + line80 + "\r\nMSG: pkg/A\r\nint8 x\r\n", nil, "pkg/A"},
-		"equal blocks twice":             {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
-		"missing, looked up":             {ROS1, "other/A a", map[string]string{"other/A": "B b", "other/B": "int8 x"}, "other/A other/B"},
-		"other separators":               {ROS1, "A a\n====================\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
-		"NUL at the end":                 {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n\x00", nil, "pkg/A"},
-		"blocks that differ in comments": {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n" + line80 + "\nMSG: pkg/A\n# again\n\nint8  x # y", nil, "pkg/A"},
-		"MSG: in comment and constant":   {ROS1, "# MSG: pkg/B\nstring X=MSG: pkg/C\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
-		"bare Header block":              {ROS1, "Header h\n" + line80 + "\nMSG: Header\nuint32 seq\n", nil, "std_msgs/Header"},
-		"ROS 1, not its own Header":      {ROS1, "Header h\n" + line80 + "\nMSG: pkg/Header\nint8 a\n" + line80 + "\nMSG: std_msgs/Header\nuint32 seq\n", nil, "std_msgs/Header"},
-		"ROS 2, its own Header":          {ROS2, "Header h\n" + line80 + "\nMSG: pkg/Header\nint8 a\n", map[string]string{"std_msgs/msg/Header": "string frame_id"}, "pkg/msg/Header"},
-		"ROS 2, bare Header":             {ROS2, "Header h", map[string]string{"std_msgs/msg/Header": "string frame_id"}, "std_msgs/msg/Header"},
-		"ROS 2 names in ROS 1 text":      {ROS1, "q/msg/A a\n" + line80 + "\nMSG: q/msg/A\nint8 x\n", nil, "q/A"},
-		"the root as a block too":        {ROS1, "A a\n" + line80 + "\nMSG: pkg/T\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
-		"the root as a block only":       {ROS1, line80 + "\nMSG: pkg/T\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
-		"all of it looked up":            {ROS1, "", map[string]string{"pkg/T": "A a", "pkg/A": "int8 x"}, "pkg/A"},
-		"full names":                     {ROS2, "q/msg/A a\n" + line80 + "\nMSG: q/msg/A\nint8 x\n", nil, "q/msg/A"},
-		"full name, short field":         {ROS2, "q/A a\n" + line80 + "\nMSG: q/msg/A\nint8 x\n", nil, "q/msg/A"},
-		"short name, full field":         {ROS2, "q/msg/A a\n" + line80 + "\nMSG: q/A\nint8 x\n", nil, "q/msg/A"},
-		"separator in a constant":        {ROS1, "string X=" + line80 + "\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
-		"banner that separates nothing":  {ROS1, line80 + "\n# title\n" + line80 + "\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
-		"empty dependency":               {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\n" + line80 + "\nMSG: pkg/B\nint8 x\n", nil, "pkg/A"},
-		"lower case type":                {ROS1, "tf/tfThing a\n" + line80 + "\nMSG: tf/tfThing\nint8 x\n", nil, "tf/tfThing"},
+		"bare Header": {ROS1, "Header h\n" + line80 + "\nMSG: std_msgs/Header\nuint32 seq\n", nil,
+			"std_msgs/Header"},
+		"roslib Header": {ROS1, "Header h\n" + line80 + "\nMSG: roslib/Header\nuint32 seq\n", nil,
+			"roslib/Header"},
+		"own Header in a list":   {ROS1, "Header[] h\n" + line80 + "\nMSG: pkg/Header\nint8 a\n", nil, "pkg/Header"},
+		"relative before others": {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
+		"CRLF":                   {ROS1, "A a\r\n" + line80 + "\r\nMSG: pkg/A\r\nint8 x\r\n", nil, "pkg/A"},
+		"equal blocks twice": {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n" + line80 +
+			"\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
+		"missing, looked up": {ROS1, "other/A a", map[string]string{"other/A": "B b", "other/B": "int8 x"},
+			"other/A other/B"},
+		"other separators": {ROS1, "A a\n====================\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
+		"NUL at the end":   {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n\x00", nil, "pkg/A"},
+		"blocks that differ in comments": {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n" + line80 +
+			"\nMSG: pkg/A\n# again\n\nint8  x # y", nil, "pkg/A"},
+		"MSG: in comment and constant": {ROS1, "# MSG: pkg/B\nstring X=MSG: pkg/C\nA a\n" + line80 +
+			"\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
+		"bare Header block": {ROS1, "Header h\n" + line80 + "\nMSG: Header\nuint32 seq\n", nil,
+			"std_msgs/Header"},
+		"ROS 1, not its own Header": {ROS1, "Header h\n" + line80 + "\nMSG: pkg/Header\nint8 a\n" + line80 +
+			"\nMSG: std_msgs/Header\nuint32 seq\n", nil, "std_msgs/Header"},
+		"ROS 2, its own Header": {ROS2, "Header h\n" + line80 + "\nMSG: pkg/Header\nint8 a\n",
+			map[string]string{"std_msgs/msg/Header": "string frame_id"}, "pkg/msg/Header"},
+		"ROS 2, bare Header": {ROS2, "Header h", map[string]string{"std_msgs/msg/Header": "string frame_id"},
+			"std_msgs/msg/Header"},
+		"ROS 2 names in ROS 1 text": {ROS1, "q/msg/A a\n" + line80 + "\nMSG: q/msg/A\nint8 x\n", nil, "q/A"},
+		"the root as a block too": {ROS1, "A a\n" + line80 + "\nMSG: pkg/T\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n",
+			nil, "pkg/A"},
+		"the root as a block only": {ROS1, line80 + "\nMSG: pkg/T\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil,
+			"pkg/A"},
+		"all of it looked up":    {ROS1, "", map[string]string{"pkg/T": "A a", "pkg/A": "int8 x"}, "pkg/A"},
+		"full names":             {ROS2, "q/msg/A a\n" + line80 + "\nMSG: q/msg/A\nint8 x\n", nil, "q/msg/A"},
+		"full name, short field": {ROS2, "q/A a\n" + line80 + "\nMSG: q/msg/A\nint8 x\n", nil, "q/msg/A"},
+		"short name, full field": {ROS2, "q/msg/A a\n" + line80 + "\nMSG: q/A\nint8 x\n", nil, "q/msg/A"},
+		"separator in a constant": {ROS1, "string X=" + line80 + "\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil,
+			"pkg/A"},
+		"banner that separates nothing": {ROS1, line80 + "\n# title\n" + line80 + "\nA a\n" + line80 +
+			"\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
+		"empty dependency": {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\n" + line80 + "\nMSG: pkg/B\nint8 x\n", nil, "pkg/A"},
+		"lower case type":  {ROS1, "tf/tfThing a\n" + line80 + "\nMSG: tf/tfThing\nint8 x\n", nil, "tf/tfThing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := Parse("pkg/T", []byte(c.text), c.d, func(n string) (string, bool) { s, ok := c.lookup[n]; return s, ok })
@@ -258,8 +272,10 @@ func TestNames(t *testing.T) {
 
 // TestFormat: the text itself, in both dialects.
 func TestFormat(t *testing.T) {
-	m, err := Parse("pkg/msg/T", []byte("# comment\nfloat32[<=3] v\nq/msg/A[] a # why\nstring<=8 s \"x y\"\nstring S='it'\n"+line80+"\nMSG: q/msg/A\nint8 x\nB b\n"+
-		line80+"\nMSG: q/B\n"), ROS2, nil)
+	m, err := Parse("pkg/msg/T",
+		[]byte("# comment\nfloat32[<=3] v\nq/msg/A[] a # why\nstring<=8 s \"x y\"\nstring S='it'\n"+line80+
+			"\nMSG: q/msg/A\nint8 x\nB b\n"+
+			line80+"\nMSG: q/B\n"), ROS2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,8 +287,10 @@ func TestFormat(t *testing.T) {
 	if got := string(Format(m, ROS2)); got != want {
 		t.Errorf("%s", got)
 	}
-	hostile := &schema.Message{Name: "pkg/T", Constants: []schema.Constant{{Kind: schema.String, Name: "X", Text: "a\nint8 b"}},
-		Fields: []schema.Field{{Name: "c", Type: schema.Type{Kind: schema.IDLChar}}, {Name: "e", Type: schema.Type{Kind: schema.Enum}}}}
+	hostile := &schema.Message{Name: "pkg/T", Constants: []schema.Constant{{Kind: schema.String, Name: "X",
+		Text: "a\nint8 b"}},
+		Fields: []schema.Field{{Name: "c", Type: schema.Type{Kind: schema.IDLChar}},
+			{Name: "e", Type: schema.Type{Kind: schema.Enum}}}}
 	if got := string(Format(hostile, ROS1)); got != "string X=a int8 b\nchar c\nint32 e\n" {
 		t.Errorf("%s", got)
 	}
@@ -294,15 +312,18 @@ func TestServices(t *testing.T) {
 			t.Errorf("not the same after Format: %v", err)
 		}
 	}
-	for text, name := range map[string]string{"int8 a\n---\nint8 b\n---\nint8 c\n": "p/srv/X_Event", "int8 a\n---\nint8 b\n": "p/action/X_FeedbackMessage"} {
+	for text, name := range map[string]string{"int8 a\n---\nint8 b\n---\nint8 c\n": "p/srv/X_Event",
+		"int8 a\n---\nint8 b\n": "p/action/X_FeedbackMessage"} {
 		if _, err := Parse(name, []byte(text), ROS2, nil); err == nil || !strings.Contains(err.Error(), "parts") {
 			t.Errorf("%s of %q: %v", name, text, err)
 		}
 	}
 	action := "int32 order\n---\nint32[] sequence\n---\nint32[] partial\n"
 	for name, fields := range map[string]string{
-		"Fibonacci_FeedbackMessage": "goal_id feedback", "Fibonacci_SendGoal_Event": "info request response", "Fibonacci_GetResult_Response": "status result",
-		"Fibonacci_SendGoal_Request": "goal_id goal", "Fibonacci_SendGoal_Response": "accepted stamp", "Fibonacci_Goal": "order",
+		"Fibonacci_FeedbackMessage": "goal_id feedback", "Fibonacci_SendGoal_Event": "info request response",
+		"Fibonacci_GetResult_Response": "status result",
+		"Fibonacci_SendGoal_Request":   "goal_id goal", "Fibonacci_SendGoal_Response": "accepted stamp",
+		"Fibonacci_Goal": "order",
 	} {
 		m, err := Parse("p/action/"+name, []byte(action), ROS2, nil)
 		if err != nil {
@@ -321,7 +342,8 @@ func TestServices(t *testing.T) {
 // TestDerivedText: the definition of a message that ROS 2 derives names its parts with two words, as
 // other readers know them, and is read as what it was.
 func TestDerivedText(t *testing.T) {
-	for name, text := range map[string]string{"p/srv/S_Event": "int8 a\n---\nq/T b\n", "p/action/A_SendGoal_Event": "q/T a\n---\n---\nstring b\n", "p/action/A_FeedbackMessage": "---\n---\nq/T a\n"} {
+	for name, text := range map[string]string{"p/srv/S_Event": "int8 a\n---\nq/T b\n",
+		"p/action/A_SendGoal_Event": "q/T a\n---\n---\nstring b\n", "p/action/A_FeedbackMessage": "---\n---\nq/T a\n"} {
 		text += strings.Repeat("=", 80) + "\nMSG: q/T\nuint8[3] x\n"
 		m, err := Parse(name, []byte(text), ROS2, nil)
 		if err != nil {
@@ -343,7 +365,8 @@ func TestDerivedText(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add("Header h\nint32[3] x\nstring S=a # b\n"+line80+"\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n", true)
+	f.Add("Header h\nint32[3] x\nstring S=a # b\n"+line80+
+		"\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n", true)
 	f.Add("string<=3[<=2] s \"x\"\nbuiltin_interfaces/Time t\nint8 X=1\n", false)
 	f.Add("int64 a\n---\nint64 b\n", false)
 	f.Add("T_Event e\n---\nint64 b\n---\nstring S=\"x\\\"\n", false)

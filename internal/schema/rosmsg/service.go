@@ -51,7 +51,8 @@ func serviceOf(name string) (base, part string) {
 	}
 	parts := []string{"_Request", "_Response", "_Event"}
 	if strings.Contains(name, "/action/") {
-		parts = []string{"_SendGoal_Request", "_SendGoal_Response", "_SendGoal_Event", "_GetResult_Request", "_GetResult_Response",
+		parts = []string{"_SendGoal_Request", "_SendGoal_Response", "_SendGoal_Event", "_GetResult_Request",
+			"_GetResult_Response",
 			"_GetResult_Event", "_FeedbackMessage", "_Goal", "_Result", "_Feedback"}
 	}
 	for _, s := range parts {
@@ -113,7 +114,8 @@ func (p *parser) derived(name string, depth int) (*schema.Message, error) {
 		at, want = map[string]int{"Goal": 0, "Result": 1, "Feedback": 2}[part], 3
 	}
 	if len(sections) != want {
-		return nil, &Error{Type: base, What: fmt.Sprintf("its text has %d parts, %d are needed for %s", len(sections), want, part)}
+		return nil, &Error{Type: base, What: fmt.Sprintf("its text has %d parts, %d are needed for %s", len(sections), want,
+			part)}
 	}
 	p.texts[name] = sections[at] + "\n"
 	return p.message(name, base, depth)

@@ -1,5 +1,5 @@
-// Package tree has the fields of a type as a tree: their names and types, with the structs in them, and where they stand
-// in a serialized message, as far as that is the same in all messages.
+// Package tree has the fields of a type as a tree: their names and types, with the structs in them, and where they
+// stand in a serialized message, as far as that is the same in all messages.
 //
 //	root, err := tree.Of(message, "cdr")   // root.Fields[1].Offset: byte in the message
 //
@@ -31,8 +31,8 @@ type Node struct {
 	Fields []*Node `json:"fields,omitempty"`
 }
 
-// Of expands a message of an encoding: "ros1" or "cdr"; in all others fields have no place of their own. The error is that
-// the type is too large.
+// Of expands a message of an encoding: "ros1" or "cdr"; in all others fields have no place of their own. The error is
+// that the type is too large.
 func Of(m *schema.Message, encoding string) (*Node, error) {
 	budget := maxTree
 	root := &Node{Type: m.Name, Base: m.Name, Array: arrayNames[schema.Single]}
@@ -55,7 +55,8 @@ func (n *Node) expand(m *schema.Message, budget *int) {
 		if *budget--; *budget < 0 {
 			return
 		}
-		child := &Node{Name: f.Name, Type: typeText(f.Type), Base: baseText(f.Type), Array: arrayNames[f.Type.Array], Length: f.Type.Len}
+		child := &Node{Name: f.Name, Type: typeText(f.Type), Base: baseText(f.Type), Array: arrayNames[f.Type.Array],
+			Length: f.Type.Len}
 		n.Fields = append(n.Fields, child)
 		if f.Type.Kind == schema.Struct {
 			child.expand(f.Type.Message, budget)
@@ -67,7 +68,8 @@ func tooLarge(name string) error {
 	return fmt.Errorf("definition of %s: it expands to more than 100,000 fields", name)
 }
 
-var arrayNames = [...]string{schema.Single: "single", schema.Fixed: "fixed", schema.Bounded: "bounded", schema.Unbounded: "unbounded"}
+var arrayNames = [...]string{schema.Single: "single", schema.Fixed: "fixed", schema.Bounded: "bounded",
+	schema.Unbounded: "unbounded"}
 
 func baseText(t schema.Type) string {
 	if t.Kind == schema.Struct {

@@ -22,7 +22,8 @@ func Linear(t *testing.T, n int, work func(n int)) {
 	work(n) // what is made once
 	one, two := allocated(n, work), allocated(2*n, work)
 	if growth := float64(two) / float64(one); growth > maxGrowth {
-		t.Errorf("%d things cost %d bytes of memory and %d cost %d, %.2f times as many, want at most %.1f", n, one, 2*n, two, growth, maxGrowth)
+		t.Errorf("%d things cost %d bytes of memory and %d cost %d, %.2f times as many, want at most %.1f", n, one, 2*n, two,
+			growth, maxGrowth)
 	}
 }
 

@@ -179,7 +179,8 @@ func Random(seed uint64, blocks, perBlock int, jitter int64) *Bag {
 			at := int64(n)*10 + rng.Int64N(jitter+1)
 			data := binary.LittleEndian.AppendUint32(nil, uint32(n))
 			data = append(data, make([]byte, rng.IntN(40))...)
-			msgs = append(msgs, storage.Message{Topic: storage.TopicID(rng.IntN(3)), LogTime: at, PublishTime: at + 1, Sequence: uint32(n), Data: data})
+			msgs = append(msgs, storage.Message{Topic: storage.TopicID(rng.IntN(3)), LogTime: at, PublishTime: at + 1,
+				Sequence: uint32(n), Data: data})
 			n++
 		}
 		f.Blocks = append(f.Blocks, msgs)

@@ -18,7 +18,8 @@ func SameMessages(t *testing.T, got, want []storage.Message) {
 	}
 	for i := range got {
 		g, w := got[i], want[i]
-		if g.Topic != w.Topic || g.LogTime != w.LogTime || g.PublishTime != w.PublishTime || g.Sequence != w.Sequence || !bytes.Equal(g.Data, w.Data) {
+		if g.Topic != w.Topic || g.LogTime != w.LogTime || g.PublishTime != w.PublishTime || g.Sequence != w.Sequence ||
+			!bytes.Equal(g.Data, w.Data) {
 			t.Fatalf("message %d is %+v, want %+v", i, g, w)
 		}
 	}

@@ -67,7 +67,8 @@ func (m *Master) Set(name string, value any) {
 func (m *Master) Restart() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.nodes, m.publishers, m.subscribers = map[string]string{}, map[string]map[string]bool{}, map[string]map[string]string{}
+	m.nodes = map[string]string{}
+	m.publishers, m.subscribers = map[string]map[string]bool{}, map[string]map[string]string{}
 }
 
 func success(v any) []any            { return []any{1, "", v} }
@@ -190,7 +191,8 @@ func (p *Publisher) Close() error { return errors.Join(p.server.Close(), p.liste
 
 // StringHeader returns what a publisher of std_msgs/String answers, with other or more fields.
 func StringHeader(more ...string) []byte {
-	fields := map[string]string{wire.FieldCaller: "/talker", wire.FieldMD5: "992ce8a1687cec8c8bd883ec73ca41d1", wire.FieldType: "std_msgs/String",
+	fields := map[string]string{wire.FieldCaller: "/talker", wire.FieldMD5: "992ce8a1687cec8c8bd883ec73ca41d1",
+		wire.FieldType:     "std_msgs/String",
 		wire.FieldLatching: "0", wire.FieldTopic: "/chatter", wire.FieldDefinition: "string data\n"}
 	for i := 0; i+1 < len(more); i += 2 {
 		fields[more[i]] = more[i+1]

@@ -46,7 +46,8 @@ func (m *Master) connect(ctx context.Context, topic string) (*Subscriber, error)
 	if err != nil {
 		return nil, err
 	}
-	_, err = conn.Write(wire.AppendHeader(nil, map[string]string{wire.FieldCaller: "/subscriber", wire.FieldTopic: topic, wire.FieldMD5: "*", wire.FieldType: "*"}))
+	_, err = conn.Write(wire.AppendHeader(nil, map[string]string{wire.FieldCaller: "/subscriber", wire.FieldTopic: topic,
+		wire.FieldMD5: "*", wire.FieldType: "*"}))
 	if err == nil {
 		var fields map[string]string
 		if fields, err = wire.ReadHeader(conn); fields[wire.FieldError] != "" {

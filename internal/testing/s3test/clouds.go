@@ -30,11 +30,13 @@ func init() {
 		variable: "BAGCONV_FAKE_GCS", program: "fake-gcs-server", scheme: "gs", front: gcsFront,
 		args: func(_ *testing.T, address string) []string {
 			host, port, _ := strings.Cut(address, ":")
-			return []string{"-scheme", "http", "-host", host, "-port", port, "-backend", "memory", "-public-host", address, "-log-level", "error"}
+			return []string{"-scheme", "http", "-host", host, "-port", port, "-backend", "memory", "-public-host", address,
+				"-log-level", "error"}
 		},
 		use: func(t *testing.T, endpoint string) { t.Setenv("STORAGE_EMULATOR_HOST", endpoint) },
 		create: func(endpoint string) error {
-			resp, err := http.Post(endpoint+"/storage/v1/b?project=test", "application/json", bytes.NewReader([]byte(`{"name":"`+Bucket+`"}`)))
+			resp, err := http.Post(endpoint+"/storage/v1/b?project=test", "application/json",
+				bytes.NewReader([]byte(`{"name":"`+Bucket+`"}`)))
 			if err == nil {
 				err = resp.Body.Close()
 			}
@@ -47,7 +49,8 @@ func init() {
 		variable: "BAGCONV_AZURITE", program: "azurite-blob", scheme: "az",
 		args: func(_ *testing.T, address string) []string {
 			host, port, _ := strings.Cut(address, ":")
-			return []string{"--blobHost", host, "--blobPort", port, "--inMemoryPersistence", "--silent", "--disableTelemetry", "--skipApiVersionCheck"}
+			return []string{"--blobHost", host, "--blobPort", port, "--inMemoryPersistence", "--silent", "--disableTelemetry",
+				"--skipApiVersionCheck"}
 		},
 		use: func(t *testing.T, endpoint string) {
 			t.Setenv("AZURE_STORAGE_CONNECTION_STRING", azConnection(endpoint))
@@ -86,7 +89,8 @@ func gsKeys(endpoint, prefix string, parts bool) (keys []string, err error) {
 }
 
 func azConnection(endpoint string) string {
-	return "DefaultEndpointsProtocol=http;AccountName=" + azAccount + ";AccountKey=" + azKey + ";BlobEndpoint=" + endpoint + "/" + azAccount + ";"
+	return "DefaultEndpointsProtocol=http;AccountName=" + azAccount + ";AccountKey=" + azKey + ";BlobEndpoint=" +
+		endpoint + "/" + azAccount + ";"
 }
 
 func azClient(endpoint string) *container.Client {
@@ -99,7 +103,8 @@ func azClient(endpoint string) *container.Client {
 
 // azKeys lists objects, with open also those that have only blocks which are not committed.
 func azKeys(endpoint, prefix string, open bool) (keys []string, err error) {
-	pages := azClient(endpoint).NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Prefix: &prefix, Include: container.ListBlobsInclude{UncommittedBlobs: open}})
+	pages := azClient(endpoint).NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Prefix: &prefix,
+		Include: container.ListBlobsInclude{UncommittedBlobs: open}})
 	for pages.More() {
 		page, err := pages.NextPage(context.Background())
 		if err != nil {

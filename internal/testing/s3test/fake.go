@@ -213,7 +213,8 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request, key, id string, bo
 	case "GET":
 		var text strings.Builder
 		for _, n := range slices.Sorted(maps.Keys(u.parts)) {
-			fmt.Fprintf(&text, "<Part><PartNumber>%d</PartNumber><LastModified>%s</LastModified></Part>", n, u.start.Format(time.RFC3339))
+			fmt.Fprintf(&text, "<Part><PartNumber>%d</PartNumber><LastModified>%s</LastModified></Part>", n,
+				u.start.Format(time.RFC3339))
 		}
 		answer(w, "ListPartsResult", text.String())
 	case "PUT":
@@ -258,7 +259,8 @@ func (f *Fake) listUploads(w http.ResponseWriter, q url.Values) {
 	var text strings.Builder
 	for id, u := range f.uploads {
 		if strings.HasPrefix(u.key, q.Get("prefix")) {
-			fmt.Fprintf(&text, "<Upload><Key>%s</Key><UploadId>%s</UploadId><Initiated>%s</Initiated></Upload>", escaped(u.key), id, u.start.Format(time.RFC3339))
+			fmt.Fprintf(&text, "<Upload><Key>%s</Key><UploadId>%s</UploadId><Initiated>%s</Initiated></Upload>", escaped(u.key),
+				id, u.start.Format(time.RFC3339))
 		}
 	}
 	answer(w, "ListMultipartUploadsResult", text.String())
@@ -292,7 +294,8 @@ func (f *Fake) list(w http.ResponseWriter, q url.Values) {
 			continue
 		}
 		o := f.objects[key]
-		fmt.Fprintf(&text, "<Contents><Key>%s</Key><Size>%d</Size><ETag>%s</ETag><LastModified>%s</LastModified></Contents>", escaped(url.QueryEscape(key)), len(o.data), o.etag, o.modified.Format(time.RFC3339))
+		fmt.Fprintf(&text, "<Contents><Key>%s</Key><Size>%d</Size><ETag>%s</ETag><LastModified>%s</LastModified></Contents>",
+			escaped(url.QueryEscape(key)), len(o.data), o.etag, o.modified.Format(time.RFC3339))
 		count++
 	}
 	answer(w, "ListBucketResult", "<EncodingType>url</EncodingType>"+text.String())

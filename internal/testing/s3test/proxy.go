@@ -49,7 +49,8 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader([]int{500, 502, 503, 504, 429}[random%5])
 		return
 	}
-	req, err := http.NewRequestWithContext(r.Context(), r.Method, "http://"+p.host+r.URL.RequestURI(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(r.Context(), r.Method, "http://"+p.host+r.URL.RequestURI(),
+		bytes.NewReader(body))
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}

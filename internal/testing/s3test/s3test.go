@@ -170,7 +170,9 @@ func (s *Server) Keys(t *testing.T, prefix string) []string {
 }
 
 func s3Core(endpoint string) *minio.Core {
-	core, err := minio.NewCore(strings.TrimPrefix(endpoint, "http://"), &minio.Options{Creds: credentials.NewStaticV4(key, password, ""), Region: "us-east-1", BucketLookup: minio.BucketLookupPath})
+	core, err := minio.NewCore(strings.TrimPrefix(endpoint, "http://"),
+		&minio.Options{Creds: credentials.NewStaticV4(key, password, ""), Region: "us-east-1",
+			BucketLookup: minio.BucketLookupPath})
 	if err != nil {
 		panic(fmt.Sprint("internal error: ", err)) // Start has made the endpoint
 	}
@@ -186,7 +188,8 @@ func s3Uploads(endpoint string) (keys []string, err error) {
 }
 
 func s3Keys(endpoint, prefix string) (keys []string, err error) {
-	for o := range s3Core(endpoint).Client.ListObjects(context.Background(), Bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true}) {
+	for o := range s3Core(endpoint).Client.ListObjects(context.Background(), Bucket,
+		minio.ListObjectsOptions{Prefix: prefix, Recursive: true}) {
 		keys, err = append(keys, o.Key), o.Err
 	}
 	return keys, err

@@ -103,8 +103,8 @@ func Expected[T any](t testing.TB, path string) map[string]T {
 	return out
 }
 
-// Recordings lists the recordings that claims knows, damaged ones too: those of ours, and with BAGCONV_EXHAUSTIVE=1 of all
-// roots. What is in a folder that is a recording is not listed.
+// Recordings lists the recordings that claims knows, damaged ones too: those of ours, and with BAGCONV_EXHAUSTIVE=1 of
+// all roots. What is in a folder that is a recording is not listed.
 func Recordings(t testing.TB, claims func(path string) bool) (paths []string) {
 	t.Helper()
 	roots := []string{Ours(t)}

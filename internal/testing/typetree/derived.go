@@ -10,10 +10,13 @@ import (
 
 var (
 	eventInfo = &Message{Package: "service_msgs", Name: "ServiceEventInfo",
-		Constants: []Constant{{"uint8", "REQUEST_SENT", "0", "0"}, {"uint8", "REQUEST_RECEIVED", "1", "1"}, {"uint8", "RESPONSE_SENT", "2", "2"}, {"uint8", "RESPONSE_RECEIVED", "3", "3"}},
-		Fields: []Field{{Name: "event_type", Kind: "uint8"}, {Name: "stamp", Kind: Time}, {Name: "client_gid", Kind: "char", Array: Fixed, Len: 16},
+		Constants: []Constant{{"uint8", "REQUEST_SENT", "0", "0"}, {"uint8", "REQUEST_RECEIVED", "1", "1"},
+			{"uint8", "RESPONSE_SENT", "2", "2"}, {"uint8", "RESPONSE_RECEIVED", "3", "3"}},
+		Fields: []Field{{Name: "event_type", Kind: "uint8"}, {Name: "stamp", Kind: Time}, {Name: "client_gid", Kind: "char",
+			Array: Fixed, Len: 16},
 			{Name: "sequence_number", Kind: "int64"}}}
-	goalID = &Message{Package: "unique_identifier_msgs", Name: "UUID", Fields: []Field{{Name: "uuid", Kind: "uint8", Array: Fixed, Len: 16}}}
+	goalID = &Message{Package: "unique_identifier_msgs", Name: "UUID",
+		Fields: []Field{{Name: "uuid", Kind: "uint8", Array: Fixed, Len: 16}}}
 )
 
 // A Derived is a message of a service or an action, with the text that defines it.
@@ -67,17 +70,22 @@ func derive(kind int, a, b *Message) Derived {
 	goalID.measure()
 	switch kind {
 	case 0:
-		return Derived{event("_Event", part("_Request", a.Fields, a.Constants), part("_Response", b.Fields, b.Constants)), serviceText("SRV", a, a, b)}
+		return Derived{event("_Event", part("_Request", a.Fields, a.Constants), part("_Response", b.Fields, b.Constants)),
+			serviceText("SRV", a, a, b)}
 	case 1:
-		return Derived{part("_FeedbackMessage", []Field{nested("goal_id", goalID), nested("feedback", part("_Feedback", b.Fields, b.Constants))}, nil), serviceText("ACTION", a, a, a, b)}
+		return Derived{part("_FeedbackMessage", []Field{nested("goal_id", goalID),
+			nested("feedback", part("_Feedback", b.Fields, b.Constants))}, nil), serviceText("ACTION", a, a, a, b)}
 	case 2:
 		goal := part("_Goal", a.Fields, a.Constants)
-		return Derived{event("_SendGoal_Event", part("_SendGoal_Request", []Field{nested("goal_id", goalID), nested("goal", goal)}, nil),
-			part("_SendGoal_Response", []Field{{Name: "accepted", Kind: Bool}, {Name: "stamp", Kind: Time}}, nil)), serviceText("ACTION", a, a, b, b)}
+		return Derived{event("_SendGoal_Event", part("_SendGoal_Request", []Field{nested("goal_id", goalID),
+			nested("goal", goal)}, nil),
+			part("_SendGoal_Response", []Field{{Name: "accepted", Kind: Bool}, {Name: "stamp", Kind: Time}}, nil)),
+			serviceText("ACTION", a, a, b, b)}
 	}
 	result := part("_Result", b.Fields, b.Constants)
 	return Derived{event("_GetResult_Event", part("_GetResult_Request", []Field{nested("goal_id", goalID)}, nil),
-		part("_GetResult_Response", []Field{{Name: "status", Kind: "int8"}, nested("result", result)}, nil)), serviceText("ACTION", a, a, b, a)}
+		part("_GetResult_Response", []Field{{Name: "status", Kind: "int8"}, nested("result", result)}, nil)),
+		serviceText("ACTION", a, a, b, a)}
 }
 
 // serviceText is the text of a service or an action, as rosbag2 stores it: a header, the parts, and

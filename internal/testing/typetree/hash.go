@@ -42,7 +42,8 @@ func RIHS01(m *Message) string {
 	return fmt.Sprintf("RIHS01_%x", sha256.Sum256([]byte(line)))
 }
 
-var typeIDs = map[Kind]int{Nested: 1, Time: 1, Duration: 1, "int8": 2, "uint8": 3, "char": 3, "int16": 4, "uint16": 5, "int32": 6,
+var typeIDs = map[Kind]int{Nested: 1, Time: 1, Duration: 1, "int8": 2, "uint8": 3, "char": 3, "int16": 4, "uint16": 5,
+	"int32":  6,
 	"uint32": 7, "int64": 8, "uint64": 9, "float32": 10, "float64": 11, "bool": 15, "byte": 16, String: 17, Wide: 18}
 
 // describe adds the descriptions of m and of all types below it, by name.
@@ -81,8 +82,9 @@ func describe(m *Message, text map[string]string) {
 			nested = t.TypeName(ROS2)
 			describe(t, text)
 		}
-		parts = append(parts, fmt.Sprintf(`{"name": %q, "type": {"type_id": %d, "capacity": %d, "string_capacity": %d, "nested_type_name": %q}}`,
-			f.Name, id, capacity, f.Bound, nested))
+		parts = append(parts,
+			fmt.Sprintf(`{"name": %q, "type": {"type_id": %d, "capacity": %d, "string_capacity": %d, "nested_type_name": %q}}`,
+				f.Name, id, capacity, f.Bound, nested))
 	}
 	text[m.TypeName(ROS2)] = fmt.Sprintf(`{"type_name": %q, "fields": [%s]}`, m.TypeName(ROS2), strings.Join(parts, ", "))
 }

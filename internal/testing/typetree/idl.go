@@ -59,7 +59,8 @@ func appendStruct(dst []byte, m *Message) []byte {
 	if fields == nil {
 		fields = []byte("    uint8 structure_needs_at_least_one_member;\n")
 	}
-	return fmt.Appendf(dst, "#include \"any/msg/File.idl\"\nmodule %s { module msg {\n%s  @verbatim (language=\"comment\", text=\"of \" \"two parts\")\n  struct %s {\n%s  };\n}; };\n",
+	return fmt.Appendf(dst, "#include \"any/msg/File.idl\"\nmodule %s { module msg {\n%s  @verbatim "+
+		"(language=\"comment\", text=\"of \" \"two parts\")\n  struct %s {\n%s  };\n}; };\n",
 		m.Package, typedefs, m.Name, fields)
 }
 

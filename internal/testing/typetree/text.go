@@ -33,7 +33,8 @@ func appendTimes(dst []byte, m *Message) []byte {
 		name string
 	}{{Time, "Time"}, {Duration, "Duration"}} {
 		if m.Has(t.kind) {
-			dst = fmt.Appendf(dst, "\n%s\nMSG: builtin_interfaces/%s\nint32 sec\nuint32 nanosec\n", strings.Repeat("=", 80), t.name)
+			dst = fmt.Appendf(dst, "\n%s\nMSG: builtin_interfaces/%s\nint32 sec\nuint32 nanosec\n", strings.Repeat("=", 80),
+				t.name)
 		}
 	}
 	return dst

@@ -82,7 +82,8 @@ func TestShapes(t *testing.T) {
 		}
 	}
 	if empty < 2 || constants < 2 || deep < 2 || twice < 10 || both < 10 {
-		t.Errorf("%d empty types, %d of constants, %d deep, %d of equal names, %d with a part in common", empty, constants, deep, twice, both)
+		t.Errorf("%d empty types, %d of constants, %d deep, %d of equal names, %d with a part in common", empty, constants,
+			deep, twice, both)
 	}
 	if t.Logf("%d types for 200 roots", len(w.types)); len(w.types) < 250 {
 		t.Errorf("%d types", len(w.types))
@@ -109,7 +110,8 @@ func TestBytes(t *testing.T) {
 		t.Errorf("CDR\n%s, want\n%s", got, cdr)
 	}
 	m.Fields[3].Kind = String
-	ros1 := "09000000" + "03000000" + "05000000" + "02000000" + "6162" + "01" + "ffffffff" + "0065cd1d" + "02000000" + "c3a9" + "01000000" + "000000000000f03f"
+	ros1 := "09000000" + "03000000" + "05000000" + "02000000" + "6162" + "01" + "ffffffff" + "0065cd1d" + "02000000" +
+		"c3a9" + "01000000" + "000000000000f03f"
 	if got := hex.EncodeToString(AppendROS1(nil, m, v)); got != ros1 {
 		t.Errorf("ROS 1\n%s, want\n%s", got, ros1)
 	}

@@ -67,9 +67,11 @@ func (w *World) single(f *Field, budget *int) Value {
 	case f.Kind == Time && w.o.Before1970 && w.r.IntN(2) == 0:
 		return time.Duration(w.pick(-1, -1e9, -5e8, -1<<31*int64(time.Second), -1-w.r.Int64N(1e18)))
 	case f.Kind == Time:
-		return time.Duration(w.pick(0, 1, 999_999_999, 1<<31*int64(time.Second)-1, 1_700_000_000*int64(time.Second)+w.r.Int64N(int64(1e15))))
+		return time.Duration(w.pick(0, 1, 999_999_999, 1<<31*int64(time.Second)-1, 1_700_000_000*int64(time.Second)+
+			w.r.Int64N(int64(1e15))))
 	case f.Kind == Duration:
-		return time.Duration(w.pick(0, 1, -1, -5e8, -15e8, -1e9, 1e9, 25e8, -1<<31*int64(time.Second), 1<<31*int64(time.Second)-1, w.r.Int64N(2e18)-1e18))
+		return time.Duration(w.pick(0, 1, -1, -5e8, -15e8, -1e9, 1e9, 25e8, -1<<31*int64(time.Second),
+			1<<31*int64(time.Second)-1, w.r.Int64N(2e18)-1e18))
 	case f.Kind == "float32":
 		return float64(math.Float32frombits(uint32(w.float(8, 23))))
 	case f.Kind == "float64":
@@ -112,7 +114,8 @@ func (w *World) integer(k Kind) Value {
 
 // text returns a string that fits the bound: characters, of a wide one UTF-16 units.
 func (w *World) text(f *Field) string {
-	s := []string{"", "", "a", "map", "base_link", "with blanks and = # '\"\\", "Grüße", "日本語", "🤖 robot 🚗", "line\nbreak\ttab",
+	s := []string{"", "", "a", "map", "base_link", "with blanks and = # '\"\\", "Grüße", "日本語", "🤖 robot 🚗",
+		"line\nbreak\ttab",
 		"nul\x00inside", strings.Repeat("x", 127), strings.Repeat("long ", 60), fmt.Sprint(w.r.Uint64())}[w.r.IntN(14)]
 	for f.Bound > 0 && (len(s) > f.Bound || len(utf16.Encode([]rune(s))) > f.Bound) {
 		r := []rune(s)

@@ -170,7 +170,8 @@ func (w *World) field(used map[string]bool) Field {
 	return f
 }
 
-var kinds = []Kind{"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64",
+var kinds = []Kind{"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32",
+	"float64",
 	"byte", String, String, Time, Duration, Duration}
 
 // primitive makes a field of a single value that is not a message.
@@ -212,13 +213,16 @@ func (w *World) constants(n int) (out []Constant) {
 		ros1, ros2 string
 	}{
 		{"int32", "-5", "-5"}, {"uint8", "0x1F", "0x1F"}, {"int64", "-9223372036854775808", "-9223372036854775808"},
-		{"uint64", "18446744073709551615", "18446744073709551615"}, {"float32", "1e-3", "1e-3"}, {"float64", "-2.50", "-2.50"},
-		{"bool", "True", "true"}, {"bool", "False", "false"}, {"string", "plain", `"plain"`}, {"string", `it's 1=2 # not a comment`, `"it's 1=2 # not a comment"`},
+		{"uint64", "18446744073709551615", "18446744073709551615"}, {"float32", "1e-3", "1e-3"}, {"float64", "-2.50",
+			"-2.50"},
+		{"bool", "True", "true"}, {"bool", "False", "false"}, {"string", "plain", `"plain"`}, {"string",
+			`it's 1=2 # not a comment`, `"it's 1=2 # not a comment"`},
 		{"byte", "1", "1"}, {"int8", "-128", "-128"},
 	}
 	for i := range n {
 		t := texts[w.r.IntN(len(texts))]
-		out = append(out, Constant{Kind: t.kind, Name: fmt.Sprintf("%s_%d", strings.ToUpper(string(t.kind)), i), ROS1: t.ros1, ROS2: t.ros2})
+		out = append(out, Constant{Kind: t.kind, Name: fmt.Sprintf("%s_%d", strings.ToUpper(string(t.kind)), i), ROS1: t.ros1,
+			ROS2: t.ros2})
 	}
 	return out
 }

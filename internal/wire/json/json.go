@@ -260,8 +260,8 @@ func (t *Text) Elements(pos int, f func(at int) error) error {
 // String returns the string at pos in UTF-8. A half of a surrogate pair, and bytes that are not UTF-8, are U+FFFD.
 func (t *Text) String(pos int) []byte { return t.unquoted(pos, false) }
 
-// Escaped is String, but that a low half of a surrogate pair from \udc80 to \udcff that stands alone is the byte 80 to ff:
-// so Python (surrogateescape) and package render write bytes that are not UTF-8.
+// Escaped is String, but that a low half of a surrogate pair from \udc80 to \udcff that stands alone is the byte 80 to
+// ff: so Python (surrogateescape) and package render write bytes that are not UTF-8.
 func (t *Text) Escaped(pos int) []byte { return t.unquoted(pos, true) }
 
 func (t *Text) unquoted(pos int, escapes bool) []byte {

@@ -47,8 +47,10 @@ func tree(t *Text, pos int) any {
 // the words that JSON does not have and for values that are nested deeply.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{
-		`{}`, ` [1, -0.5e+3 , "a\"\\", {"k": null, "k": [true,false]}] `, `"\ud83d\ude00\u00e4\ud800\u0000 \/\b\f\n\r\t"`, "\"\xff\"", `{"a":1`, `[1,]`,
-		`01`, `-`, `1.`, `"\x"`, `"\u12_4"`, "\"\n\"", `{"a"}`, `{1:2}`, `nul`, `[NaN, -Infinity]`, `1 2`, "", strings.Repeat("[", 1002) + strings.Repeat("]", 1002),
+		`{}`, ` [1, -0.5e+3 , "a\"\\", {"k": null, "k": [true,false]}] `, `"\ud83d\ude00\u00e4\ud800\u0000 \/\b\f\n\r\t"`,
+		"\"\xff\"", `{"a":1`, `[1,]`,
+		`01`, `-`, `1.`, `"\x"`, `"\u12_4"`, "\"\n\"", `{"a"}`, `{1:2}`, `nul`, `[NaN, -Infinity]`, `1 2`, "",
+		strings.Repeat("[", 1002) + strings.Repeat("]", 1002),
 	} {
 		f.Add([]byte(s))
 	}

@@ -75,7 +75,9 @@ func TestIndex(t *testing.T) {
 		{"\x08\x05\x12\x01a", "case 1 2:0161", false},                           // of a oneof too
 		{"\x12\x01a\x08\x05", "case 0 1:05", false},                             //
 		{"\x18\x02\x1a\x02\x04\x06\x18\x08", "case -1 3:02 3:0406 3:08", false}, // packed or not
-		{"\x2a\x00\x22\x02\x08\x01\x2a\x02\x08\x02\x22\x02\x08\x03", "case -1 4:{case 0 1:03} 5:{case -1} 5:{case 0 1:02}", false}, // a message in parts
+		// a message in parts
+		{"\x2a\x00\x22\x02\x08\x01\x2a\x02\x08\x02\x22\x02\x08\x03", "case -1 4:{case 0 1:03} 5:{case -1} 5:{case 0 1:02}",
+			false},
 		{"\xe2\x12\x01x", "case -1 300:0178", false},
 		{"\x30\x01\x0a\x01a\x08\x01", "case 0 1:01", true}, // unknown, and on another wire type
 		{"\x22\x04\x22\x02\x30\x01", "case -1 4:{case -1 4:{case -1}}", true},
@@ -128,7 +130,8 @@ func TestAppendNumber(t *testing.T) {
 		if _, number := WireOf(kind); !number {
 			continue
 		}
-		for _, p := range []string{"\x01\x00\x00\x00\x00\x00\x00\x00", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x85\x01\x00\x00\x00\x00\x00\x00"} {
+		for _, p := range []string{"\x01\x00\x00\x00\x00\x00\x00\x00", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+			"\x85\x01\x00\x00\x00\x00\x00\x00"} {
 			v, n := Number(kind, []byte(p))
 			again := AppendNumber(nil, kind, v)
 			if w, m := Number(kind, again); n < 0 || m != len(again) || w != v {

@@ -24,7 +24,8 @@ func varint(p []byte) (v uint64, n int) {
 }
 
 // reference reads the field at the start of p by the same drawing; n is negative if it
-// is none. Numbers beyond those of protobuf, 2^29-1, are some. Groups end with their own number, and lie at most 10,000 deep.
+// is none. Numbers beyond those of protobuf, 2^29-1, are some. Groups end with their own number, and lie at most 10,000
+// deep.
 func reference(p []byte, depth int) (num uint64, wire byte, head, n int) {
 	tag, head := varint(p)
 	num, wire = tag>>3, byte(tag&7)
@@ -67,8 +68,10 @@ func compare(t *testing.T, message []byte) {
 	s := Scan(message)
 	for s.Next() {
 		num, wire, head, n := reference(message[at:], 0)
-		if n < 0 || uint64(s.Num) != num || byte(s.Wire) != wire || s.Pos() != at+head || s.End() != at+head+n || !bytes.Equal(s.Value(), message[at+head:at+head+n]) {
-			t.Fatalf("% x: field %d, wire type %d, from %d to %d, not %d, %d, %d bytes after %d", message, s.Num, s.Wire, s.Pos(), s.End(), num, wire, n, at+head)
+		if n < 0 || uint64(s.Num) != num || byte(s.Wire) != wire || s.Pos() != at+head || s.End() != at+head+n ||
+			!bytes.Equal(s.Value(), message[at+head:at+head+n]) {
+			t.Fatalf("% x: field %d, wire type %d, from %d to %d, not %d, %d, %d bytes after %d", message, s.Num, s.Wire,
+				s.Pos(), s.End(), num, wire, n, at+head)
 		}
 		if s.Wire == protowire.BytesType {
 			if _, k := varint(s.Value()); !bytes.Equal(s.Content(), s.Value()[k:]) {
@@ -143,7 +146,8 @@ func referenceNumber(k protoreflect.Kind, wire byte, p []byte) (v uint64, n int)
 func TestAgainstReference(t *testing.T) {
 	for a := range 256 {
 		for b := range 256 {
-			for _, rest := range []string{"", "\x01", "\x80\x01", "\x01\x02\x03\x04\x05\x06\x07\x08\x09", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x0c\x14\x1c"} {
+			for _, rest := range []string{"", "\x01", "\x80\x01", "\x01\x02\x03\x04\x05\x06\x07\x08\x09",
+				"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x0c\x14\x1c"} {
 				compare(t, append([]byte{byte(a), byte(b)}, rest...))
 			}
 		}
@@ -155,7 +159,8 @@ func TestPacked(t *testing.T) {
 		wire protowire.Type
 		p    string
 		want int
-	}{{protowire.VarintType, "\x01\x80\x01\x80", 2}, {protowire.Fixed32Type, "123456789", 2}, {protowire.Fixed64Type, "123456789", 1}, {protowire.VarintType, "", 0}} {
+	}{{protowire.VarintType, "\x01\x80\x01\x80", 2}, {protowire.Fixed32Type, "123456789", 2},
+		{protowire.Fixed64Type, "123456789", 1}, {protowire.VarintType, "", 0}} {
 		if got := Count(c.wire, []byte(c.p)); got != c.want {
 			t.Errorf("%d numbers of wire type %d in %x, not %d", got, c.wire, c.p, c.want)
 		}

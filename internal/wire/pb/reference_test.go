@@ -22,7 +22,8 @@ func everything(t testing.TB) protoreflect.MessageDescriptor {
 	var groups []*descriptorpb.DescriptorProto
 	add := func(kind protoreflect.Kind, label descriptorpb.FieldDescriptorProto_Label, oneof bool) {
 		n := int32(len(fields) + 1)
-		f := &descriptorpb.FieldDescriptorProto{Name: proto.String(fmt.Sprintf("f%d", n)), Number: &n, Label: label.Enum(), Type: descriptorpb.FieldDescriptorProto_Type(kind).Enum()}
+		f := &descriptorpb.FieldDescriptorProto{Name: proto.String(fmt.Sprintf("f%d", n)), Number: &n, Label: label.Enum(),
+			Type: descriptorpb.FieldDescriptorProto_Type(kind).Enum()}
 		switch kind {
 		case protoreflect.MessageKind:
 			f.TypeName = proto.String(".r.M")
@@ -42,10 +43,12 @@ func everything(t testing.TB) protoreflect.MessageDescriptor {
 		fields = append(fields, f)
 	}
 	const one, many = descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL, descriptorpb.FieldDescriptorProto_LABEL_REPEATED
-	for _, kind := range []protoreflect.Kind{protoreflect.Int32Kind, protoreflect.StringKind, protoreflect.MessageKind, protoreflect.FloatKind} {
+	for _, kind := range []protoreflect.Kind{protoreflect.Int32Kind, protoreflect.StringKind, protoreflect.MessageKind,
+		protoreflect.FloatKind} {
 		add(kind, one, true)
 	}
-	for _, kind := range []protoreflect.Kind{protoreflect.MessageKind, protoreflect.GroupKind, protoreflect.BytesKind, protoreflect.Sint64Kind, protoreflect.Fixed32Kind} {
+	for _, kind := range []protoreflect.Kind{protoreflect.MessageKind, protoreflect.GroupKind, protoreflect.BytesKind,
+		protoreflect.Sint64Kind, protoreflect.Fixed32Kind} {
 		add(kind, many, false)
 		add(kind, one, false)
 	}
@@ -55,8 +58,10 @@ func everything(t testing.TB) protoreflect.MessageDescriptor {
 			add(kind, many, false)
 		}
 	}
-	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{Name: proto.String("r.proto"), Package: proto.String("r"), Syntax: proto.String("proto2"),
-		EnumType: []*descriptorpb.EnumDescriptorProto{{Name: proto.String("E"), Value: []*descriptorpb.EnumValueDescriptorProto{{Name: proto.String("Z"), Number: proto.Int32(0)}}}},
+	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{Name: proto.String("r.proto"),
+		Package: proto.String("r"), Syntax: proto.String("proto2"),
+		EnumType: []*descriptorpb.EnumDescriptorProto{{Name: proto.String("E"),
+			Value: []*descriptorpb.EnumValueDescriptorProto{{Name: proto.String("Z"), Number: proto.Int32(0)}}}},
 		MessageType: []*descriptorpb.DescriptorProto{{Name: proto.String("M"), NestedType: groups, Field: fields,
 			OneofDecl: []*descriptorpb.OneofDescriptorProto{{Name: proto.String("o")}}}}}, nil)
 	if err != nil {
@@ -245,8 +250,10 @@ func FuzzMessage(f *testing.F) {
 		}
 	}
 	f.Add(whole)
-	for _, m := range []string{"", "\x08\x96\x01", "\x12\x03abc\x19\x01\x02\x03\x04\x05\x06\x07\x08", "\x1b\x08\x01\x1c\x25\x01\x02\x03\x04", "\x1b\x08\x01\x24",
-		"\x80\x01\x05", "\x88\x00\x05", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "\x0a\xff\xff\xff\xff\x0f", "\x0e", "\x0c", "\x00", "\x13\x13\x14\x14", "\xf8\xff\xff\xff\x0f\x01"} {
+	for _, m := range []string{"", "\x08\x96\x01", "\x12\x03abc\x19\x01\x02\x03\x04\x05\x06\x07\x08",
+		"\x1b\x08\x01\x1c\x25\x01\x02\x03\x04", "\x1b\x08\x01\x24",
+		"\x80\x01\x05", "\x88\x00\x05", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "\x0a\xff\xff\xff\xff\x0f", "\x0e",
+		"\x0c", "\x00", "\x13\x13\x14\x14", "\xf8\xff\xff\xff\x0f\x01"} {
 		f.Add([]byte(m))
 	}
 	f.Add([]byte("\x08\x05\x12\x01a\x1a\x02\x08\x01\x1a\x02\x08\x02\x08\x05\x1a\x02\x12\x00"))        // a oneof

@@ -233,7 +233,8 @@ func FuzzReader(f *testing.F) {
 func TestAgainstReference(t *testing.T) {
 	for id := range 256 {
 		for what := range 256 {
-			message := []byte{0, byte(id), 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 5, 0, 0, 1, 0, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 1, 0xf6}
+			message := []byte{0, byte(id), 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 5, 0, 0, 1, 0, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0,
+				0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 1, 0xf6}
 			for n := range message {
 				compare(t, true, []byte{byte(what), byte(what), 1, 13}, message[:n])
 				compare(t, false, []byte{byte(what), 3, byte(what)}, message[4:max(4, n)])

@@ -46,7 +46,8 @@ func TestThereAndBack(t *testing.T) {
 		walk := func(body []byte) (ok bool, err error) {
 			r := NewReader(body, cdr)
 			ok = r.U8() == 1 && r.U16() == 2 && r.U8() == 3 && r.U64() == 4 && r.U8() == 1 && r.Time() == 5e9+6 &&
-				string(r.String()) == "seven" && r.F32() == 8.5 && r.U8() == 0 && r.F64() == 9.5 && bytes.Equal(r.Bytes(), []byte{10, 11})
+				string(r.String()) == "seven" && r.F32() == 8.5 && r.U8() == 0 && r.F64() == 9.5 && bytes.Equal(r.Bytes(),
+				[]byte{10, 11})
 			return ok && r.Len() == 0, r.Err()
 		}
 		if ok, err := walk(body); !ok || err != nil {

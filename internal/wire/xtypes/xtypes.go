@@ -151,12 +151,14 @@ func (c *Converter) Plain(dst, message []byte) (out, rest []byte, extra int, err
 	case len(fits) == 0:
 		return c.read(dst, message, form, extent, standard)
 	case len(fits) > 1 && !bytes.Equal(fits[0], fits[1]):
-		return dst, nil, 0, &ros.Error{Offset: 0, What: "the sizes before its maps or lists of enums are missing, and its bytes can be read in two ways"}
+		return dst, nil, 0, &ros.Error{Offset: 0,
+			What: "the sizes before its maps or lists of enums are missing, and its bytes can be read in two ways"}
 	}
 	return append(dst, fits[0]...), nil, 0, nil
 }
 
-func (c *Converter) read(dst, message []byte, form ros.Form, extent schema.Extensibility, d dialect) (out, rest []byte, extra int, err error) {
+func (c *Converter) read(dst, message []byte, form ros.Form, extent schema.Extensibility, d dialect) (out, rest []byte,
+	extra int, err error) {
 	w := walk{w: ros.NewWriter(dst, true), dialect: d, limit: len(dst) + 64*len(message) + 1<<20, ids: c.ids}
 	w.r.Begin(message[ros.HeaderSize:], form, ros.HeaderSize)
 	w.r.Delimited = false // each struct is asked for

@@ -50,7 +50,8 @@ const (
 	maxMemory = 256 << 20 // bytes of a file
 )
 
-var options = storage.Options{{Name: "mood", Kind: storage.OptionChoice, Values: []string{"calm", "wild"}, Help: "how it feels"}}
+var options = storage.Options{{Name: "mood", Kind: storage.OptionChoice, Values: []string{"calm", "wild"},
+	Help: "how it feels"}}
 
 // identify explains the notes.
 func identify(path string, _ []byte) (what, hint string) {
@@ -143,7 +144,8 @@ func open(_ context.Context, path string, o storage.ReadOptions) (_ storage.Read
 
 // describe makes the description.
 func (r *reader) describe(path string, size int64) error {
-	r.info = &storage.Info{Format: "toy", Version: "1", Path: path, Size: size, Files: []string{path}, Messages: int64(len(r.Messages)),
+	r.info = &storage.Info{Format: "toy", Version: "1", Path: path, Size: size, Files: []string{path},
+		Messages: int64(len(r.Messages)),
 		Metadata: r.Metadata, Facts: []storage.Fact{{Key: "mood", Value: r.Mood}}}
 	for i, t := range r.Topics {
 		r.info.Topics = append(r.info.Topics, storage.TopicInfo{Topic: t, ID: storage.TopicID(i)})
@@ -176,11 +178,16 @@ func (r *reader) ReadNext() (*storage.Message, error) {
 // Extras implements storage.ExtraReader.
 func (r *reader) Extras() (x storage.Extras, err error) {
 	for _, a := range r.Attachments {
-		x.Attachments = append(x.Attachments, storage.Attachment{Name: a.Name, MediaType: a.MediaType, LogTime: a.LogTime, CreateTime: a.CreateTime,
-			Size: int64(len(a.Content)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(a.Content)), nil }})
+		x.Attachments = append(x.Attachments, storage.Attachment{Name: a.Name, MediaType: a.MediaType, LogTime: a.LogTime,
+			CreateTime: a.CreateTime,
+			Size:       int64(len(a.Content)),
+			Open:       func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(a.Content)), nil }})
 	}
 	for _, m := range r.Records {
-		x.Metadata = append(x.Metadata, storage.MetadataRecord{Name: m.Name, Values: func() (map[string]string, error) { return maps.Clone(m.Values), nil }})
+		x.Metadata = append(x.Metadata, storage.MetadataRecord{Name: m.Name, Values: func() (map[string]string,
+			error) {
+			return maps.Clone(m.Values), nil
+		}})
 	}
 	return x, nil
 }
@@ -206,7 +213,8 @@ func create(_ context.Context, path string, o storage.WriteOptions) (storage.Wri
 	if err != nil {
 		return nil, fail(path, "create", err)
 	}
-	return &writer{content: content{Metadata: o.Metadata, Mood: o.Values["mood"]}, path: path, fs: files.FS(o.FS), out: out, sync: !o.NoSync}, nil
+	return &writer{content: content{Metadata: o.Metadata, Mood: o.Values["mood"]}, path: path, fs: files.FS(o.FS),
+		out: out, sync: !o.NoSync}, nil
 }
 
 func (w *writer) Identity() storage.Identity { return storage.IdentityTopic }

@@ -11,7 +11,8 @@ import (
 
 func TestStorage(t *testing.T) {
 	schema := func(text string) storage.Schema { return storage.Schema{Encoding: "toyschema", Data: []byte(text)} }
-	storagetest.Run(t, storagetest.Config{Format: toy.Format, Encoding: "toy", Type: "Toy", Schema: schema("x"), Name: "x.toy",
+	storagetest.Run(t, storagetest.Config{Format: toy.Format, Encoding: "toy", Type: "Toy", Schema: schema("x"),
+		Name:    "x.toy",
 		FaultFS: true, ReadsAll: "it is read as a whole",
 		Others: []storagetest.Definition{{Type: "Ball", Schema: schema("y")}, {Type: "Toy", Schema: schema("z")}},
 	})

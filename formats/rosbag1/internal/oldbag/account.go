@@ -66,15 +66,18 @@ func (s *scanner) headline(indexPos int64, sound bool, cut *gap) error {
 	var err error
 	switch {
 	case indexPos == 0:
-		err = s.r.src.Warn("unindexed", -1, false, "the bag was not closed and has no index; the whole file is scanned; %s", warnings.Unclosed)
+		err = s.r.src.Warn("unindexed", -1, false, "the bag was not closed and has no index; the whole file is scanned; %s",
+			warnings.Unclosed)
 	case cut != nil:
 		err = s.r.src.WarnLost(storage.Lost{Bytes: indexPos - cut.at, Uncounted: true}, "truncated", cut.at, true,
-			"the file is cut off: it has %d of at least %d bytes; the last %d cannot be read as records: %s", size, indexPos, cut.bytes, cut.why)
+			"the file is cut off: it has %d of at least %d bytes; the last %d cannot be read as records: %s", size, indexPos,
+			cut.bytes, cut.why)
 	case indexPos > size:
 		err = s.r.src.WarnLost(storage.Lost{Bytes: indexPos - size, Uncounted: true}, "truncated", size, true,
 			"the file is cut off: it has %d of at least %d bytes", size, indexPos)
 	case indexPos > 0 && !sound:
-		err = s.r.src.Warn("index", indexPos, false, "the index is damaged, or not where the file header has it; all records are read without it")
+		err = s.r.src.Warn("index", indexPos, false,
+			"the index is damaged, or not where the file header has it; all records are read without it")
 	}
 	if err == nil && s.guessed {
 		err = s.r.src.Warn("op", -1, false, "the op of some records is damaged; their other fields identify them")
@@ -132,7 +135,8 @@ func (s *scanner) audit() error {
 			return s.r.src.Fail(x.at, "index", err)
 		}
 		if err != nil {
-			if err := s.r.src.Warn("index-data", x.at, false, "the index of topic %.200q does not fit the messages: %v", x.topic, err); err != nil {
+			if err := s.r.src.Warn("index-data", x.at, false, "the index of topic %.200q does not fit the messages: %v", x.topic,
+				err); err != nil {
 				return err
 			}
 		}

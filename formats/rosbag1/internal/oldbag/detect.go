@@ -52,7 +52,8 @@ func Detect(head []byte) (Version, error) {
 		return Version{}, fmt.Errorf("version line %.40q: %w", text, storage.ErrUnsupported)
 	}
 	// Version 0 has no version line, so that what follows must be a message in every respect.
-	if t, size, err := readSingle(head); err == nil && t.parse(&r, head[size:]) == nil && binary.LittleEndian.Uint32(head[size+4:]) < 1e9 && !t.any {
+	if t, size, err := readSingle(head); err == nil && t.parse(&r, head[size:]) == nil &&
+		binary.LittleEndian.Uint32(head[size+4:]) < 1e9 && !t.any {
 		return Version{Name: "0"}, nil
 	}
 	return Version{}, nil

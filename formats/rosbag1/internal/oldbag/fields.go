@@ -44,7 +44,8 @@ func FieldText(name string, v []byte) string {
 		return fmt.Sprintf("%d.%09d", binary.LittleEndian.Uint32(v), binary.LittleEndian.Uint32(v[4:]))
 	case strings.HasSuffix(name, "_pos") && len(v) == 8:
 		return strconv.FormatUint(binary.LittleEndian.Uint64(v), 10)
-	case len(v) == 4 && slices.Contains([]string{"conn", "count", "size", "ver", "conn_count", "chunk_count", "sec", "nsec"}, name):
+	case len(v) == 4 && slices.Contains([]string{"conn", "count", "size", "ver", "conn_count", "chunk_count", "sec",
+		"nsec"}, name):
 		return strconv.FormatUint(uint64(binary.LittleEndian.Uint32(v)), 10)
 	case name == "message_definition", name == "def":
 		return fmt.Sprintf("%d bytes", len(v))

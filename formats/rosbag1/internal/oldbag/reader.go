@@ -48,7 +48,8 @@ const (
 func Open(src *chunked.Source, v Version, audit bool) (*Reader, error) {
 	r := &Reader{src: src, version: v, byKey: map[string]storage.TopicID{}, blockSize: max(minBlock, src.Size/maxBlocks)}
 	if v.Damaged {
-		if err := src.Warn("version-line", 0, false, "the version line is damaged; what follows is a bag of version %s", v.Name); err != nil {
+		if err := src.Warn("version-line", 0, false, "the version line is damaged; what follows is a bag of version %s",
+			v.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -121,7 +122,8 @@ func (r *Reader) Info() *storage.Info { return r.info.Clone() }
 
 func (r *Reader) newInfo() *storage.Info {
 	info := &storage.Info{
-		Format: r.src.Format, Version: r.version.Name, Path: r.src.Path, Size: r.src.OnDisk(), Facts: r.src.Facts, Files: []string{r.src.Path},
+		Format: r.src.Format, Version: r.version.Name, Path: r.src.Path, Size: r.src.OnDisk(), Facts: r.src.Facts,
+		Files:       []string{r.src.Path},
 		Compression: map[string]int64{}, Metadata: map[string]string{},
 	}
 	for i, t := range r.topics {

@@ -86,7 +86,8 @@ const tailSize = 12
 
 // topicOf makes a topic from a head.
 func topicOf(r *record) storage.Topic {
-	t := storage.Topic{Name: string(r.topic), Type: string(r.typ), Encoding: encoding, Metadata: map[string]string{storage.MetaMD5Sum: string(r.md5)}}
+	t := storage.Topic{Name: string(r.topic), Type: string(r.typ), Encoding: encoding,
+		Metadata: map[string]string{storage.MetaMD5Sum: string(r.md5)}}
 	if r.callerid != nil {
 		t.Metadata[storage.MetaCallerID] = string(r.callerid)
 	}

@@ -77,7 +77,8 @@ func (s *scanner) walk() error {
 		var cut *gap
 		err := s.head(&s.rec, p)
 		if err == nil && p+int64(s.rec.head)+s.rec.size > size {
-			err = fmt.Errorf("a record of %d bytes is cut after %d: %w", int64(s.rec.head)+s.rec.size, size-p, storage.ErrTruncated)
+			err = fmt.Errorf("a record of %d bytes is cut after %d: %w", int64(s.rec.head)+s.rec.size, size-p,
+				storage.ErrTruncated)
 		}
 		switch {
 		case chunked.IsIO(err):

@@ -63,7 +63,8 @@ func (r *Reader) listRecords(ctx context.Context, add func(storage.Section) erro
 }
 
 // kindNames are what FORMATS calls the records of version 1.2.
-var kindNames = [...]string{kindOther: "", kindMessage: "MSG_DATA", kindDefinition: "MSG_DEF", kindFileHeader: "FILE_HEADER", kindIndex: "INDEX_DATA"}
+var kindNames = [...]string{kindOther: "", kindMessage: "MSG_DATA", kindDefinition: "MSG_DEF",
+	kindFileHeader: "FILE_HEADER", kindIndex: "INDEX_DATA"}
 
 // section describes the record from p to next, which w reads again.
 func (r *Reader) section(w *chunked.Window, rec *record, p, next int64) (storage.Section, error) {

@@ -16,8 +16,9 @@ const Timeout = 10 * time.Second
 
 // client is for all calls: no proxies, because nodes are on the local network.
 var client = &http.Client{
-	Timeout:   Timeout,
-	Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second},
+	Timeout: Timeout,
+	Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, MaxIdleConnsPerHost: 2,
+		IdleConnTimeout: 30 * time.Second},
 	CheckRedirect: func(*http.Request, []*http.Request) error {
 		return errors.New("a node does not redirect")
 	},

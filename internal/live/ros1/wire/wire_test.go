@@ -24,16 +24,20 @@ func TestValues(t *testing.T) {
 		t.Errorf("%v %v", v, err)
 	}
 	// roscpp writes text without a type, and no declaration.
-	v, err = DecodeAnswer(strings.NewReader(`<methodResponse><params><param><value><array><data><value><i4>1</i4></value><value></value><value>a b</value></data></array></value></param></params></methodResponse>`))
+	v, err = DecodeAnswer(
+		strings.NewReader(`<methodResponse><params><param><value><array><data><value><i4>1</i4></value><value></value><value>a b</value></data></array></value></param></params></methodResponse>`))
 	if err != nil || !reflect.DeepEqual(v, any([]any{1, "", "a b"})) {
 		t.Errorf("%v %v", v, err)
 	}
 	// xmlrpc.client of Python breaks lines, and has <int>, <boolean> and structs.
-	v, err = DecodeAnswer(strings.NewReader("<?xml version='1.0'?>\n<methodResponse>\n<params>\n<param>\n<value><array><data>\n<value><int>-1</int></value>\n<value><boolean>1</boolean></value>\n<value><struct>\n<member>\n<name>a</name>\n<value><int>1</int></value>\n</member>\n</struct></value>\n</data></array></value>\n</param>\n</params>\n</methodResponse>\n"))
+	v, err = DecodeAnswer(
+		strings.NewReader("<?xml version='1.0'?>\n<methodResponse>\n<params>\n<param>\n<value><array><data>\n<value><int>-1</int></value>\n<value><boolean>1</boolean></value>\n<value><struct>\n<member>\n<name>a</name>\n<value><int>1</int></value>\n</member>\n</struct></value>\n</data></array></value>\n</param>\n</params>\n</methodResponse>\n"))
 	if err != nil || !reflect.DeepEqual(v, any([]any{-1, true, nil})) {
 		t.Errorf("%v %v", v, err)
 	}
-	_, err = DecodeAnswer(strings.NewReader("<methodResponse><fault><value><struct><member><name>faultString</name><value><string>no such method</string></value></member></struct></value></fault></methodResponse>"))
+	_, err = DecodeAnswer(
+		strings.NewReader("<methodResponse><fault><value><struct><member><name>faultString</name><value><string>no such " +
+			"method</string></value></member></struct></value></fault></methodResponse>"))
 	if err == nil || !strings.Contains(err.Error(), "no such method") {
 		t.Errorf("fault: %v", err)
 	}
@@ -51,7 +55,8 @@ func FuzzXML(f *testing.F) {
 		_, _, err := DecodeCall(bytes.NewReader(b))
 		_, err2 := DecodeAnswer(bytes.NewReader(b))
 		var fault *Fault
-		if err != nil && !errors.Is(err, storage.ErrCorrupt) || err2 != nil && !errors.Is(err2, storage.ErrCorrupt) && !errors.As(err2, &fault) {
+		if err != nil && !errors.Is(err, storage.ErrCorrupt) || err2 != nil && !errors.Is(err2, storage.ErrCorrupt) &&
+			!errors.As(err2, &fault) {
 			t.Errorf("%v, %v", err, err2)
 		}
 	})
@@ -60,7 +65,8 @@ func FuzzXML(f *testing.F) {
 // TestBroken: a connection that fails is not corrupt.
 func TestBroken(t *testing.T) {
 	lost := errors.New("lost")
-	for _, text := range []string{"", "<methodCall>", "<methodCall><methodName>x", "<methodCall><methodName>x</methodName><params>"} {
+	for _, text := range []string{"", "<methodCall>", "<methodCall><methodName>x",
+		"<methodCall><methodName>x</methodName><params>"} {
 		_, _, err := DecodeCall(io.MultiReader(strings.NewReader(text), iotest.ErrReader(lost)))
 		if !errors.Is(err, lost) || errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("%q: %v", text, err)

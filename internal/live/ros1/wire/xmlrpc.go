@@ -165,7 +165,8 @@ func (d xmlReader) token() (xml.Token, error) {
 }
 
 func (d xmlReader) wrong(format string, a ...any) error {
-	return &storage.Error{Format: "XML-RPC", Offset: d.InputOffset(), What: fmt.Sprintf(format, a...), Err: storage.ErrCorrupt}
+	return &storage.Error{Format: "XML-RPC", Offset: d.InputOffset(), What: fmt.Sprintf(format, a...),
+		Err: storage.ErrCorrupt}
 }
 
 // next returns the next start of an element within the current one, nil at its end.
