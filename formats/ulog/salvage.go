@@ -21,7 +21,7 @@ const (
 
 // likely reports whether a message that can be right is so by more than its head: noise can look like others.
 func (r *reader) likely(m *message) bool {
-	text := m.body
+	var text []byte
 	switch m.op {
 	case opInfo, opMulti:
 		kv, _ := parseKeyValue(m.op, m.body)
