@@ -45,6 +45,6 @@ func contradiction(t *Topic, what, is, was string) error {
 
 // An Appender is a Writer that adds to a recording.
 type Appender interface {
-	// Topics returns those that the recording has, as its Reader does.
+	// Topics returns the topics that the recording has, as its Reader does.
 	Topics() []Topic
 }

@@ -5,10 +5,9 @@ import (
 	"unsafe"
 )
 
-// The interfaces of this file, Querier, SectionLister, ExtraReader, ExtraWriter and Appender are optional.
-// ReaderCapabilities and WriterCapabilities are the one place where they are probed. The plain path
-// has the same result without them, and storagetest compares both with each
-// other.
+// The interfaces of this file, Querier, SectionLister, ExtraReader, ExtraWriter and Appender are
+// optional. ReaderCapabilities and WriterCapabilities are the one place where they are probed. The
+// plain path has the same result without them, and storagetest compares both with each other.
 
 // A BlockReader can read parts of the recording independently.
 type BlockReader interface {
@@ -32,16 +31,15 @@ type Order uint8
 const (
 	OrderNone   Order = iota // nothing
 	OrderParts               // Start and End of a block bound the part of the recording that it lies in, such as a file
-	OrderBlocks              // Start and End are of each block itself; one that is not Timed has no messages
+	OrderBlocks              // Start and End belong to each block itself; a block that is not Timed has no messages
 )
 
 // A BlockTimer can find out the times of blocks without reading all messages: by an index
 // of times, or by what stands before the data of messages.
 type BlockTimer interface {
-	// BlockTimes returns Blocks with the promise of OrderBlocks, for those that may have
-	// messages with log times from first to last. The times of others may be bounds that are
-	// wider, but without any of these times. If only reading all messages can find them, the error wraps
-	// ErrUnsupported.
+	// BlockTimes returns Blocks, with the promise of OrderBlocks for blocks that may have messages
+	// with log times from first to last. The times of other blocks may be wider bounds, outside
+	// this range. If only reading all messages can find the times, the error wraps ErrUnsupported.
 	BlockTimes(ctx context.Context, first, last int64) ([]Block, error)
 }
 
@@ -72,9 +70,8 @@ type Batch struct {
 	File string
 	At   int64
 
-	// Stored is what a BlockCopier of the same format needs to write the block as
-	// it is stored, together with Scratch; nil when that cannot be. It is valid as
-	// long as Messages.
+	// Stored is what a BlockCopier of the same format needs to write the block as it is stored,
+	// together with Scratch; nil if the block cannot be copied. It is valid as long as Messages.
 	Stored any
 }
 
@@ -129,13 +126,12 @@ type PendingBlock interface {
 // A BlockCopier can take blocks of a Reader of its own format as they are
 // stored, instead of packing and compressing their messages again.
 type BlockCopier interface {
-	// CopyFrom sets the reader whose blocks may be copied, and the topics of the writer
-	// for its topics: topics[i] is that of its topic i, NoTopic if its messages
-	// are left out or changed. It is called after the last CreateTopic and before
-	// the first message. It returns true if some blocks may be copied:
-	// ReadBlock sets Batch.Stored of those that are read from then on. Several writers
-	// that were made alike and have the same topics may copy from one reader, each
-	// block into one of them.
+	// CopyFrom sets the reader whose blocks may be copied, and the topics of the writer for its
+	// topics: topics[i] is the writer's topic for topic i of the reader, NoTopic if its messages
+	// are left out or changed. It is called after the last CreateTopic and before the first
+	// message. It returns true if some blocks may be copied: ReadBlock sets Batch.Stored of blocks
+	// that are read from then on. Several writers that were made alike and have the same topics may
+	// copy from one reader, each block into one of them.
 	CopyFrom(r Reader, topics []TopicID) bool
 
 	// CopyBlock does what writing all of b.Messages would do, which must be all
@@ -145,13 +141,13 @@ type BlockCopier interface {
 	CopyBlock(b *Batch) (bool, error)
 }
 
-// A Resumer is a Reader of something that goes on, such as a running system. It reads in
-// rounds: ReadNext waits for messages, and returns io.EOF at the end of a round, which is
-// before the first message of a topic that Info does not have, and at least every few seconds.
+// A Resumer is a Reader of something that goes on, such as a running system. It reads in rounds:
+// ReadNext waits for messages, and returns io.EOF at the end of a round. A round ends before the
+// first message of a topic that Info does not have, and at least every few seconds.
 type Resumer interface {
 	// Resume begins the next round, after io.EOF. Info then also has the topics that came
-	// meanwhile, after those before. more is false if nothing can follow: the next round is
-	// the last one, and has no messages.
+	// meanwhile, after the earlier ones. more is false if nothing can follow: the next round is the
+	// last one, and has no messages.
 	Resume() (more bool, err error)
 }
 
@@ -176,10 +172,11 @@ type FileLister interface {
 	Files() []string
 }
 
-// A LossLister is a Writer that looks inside messages, such as that of an export: it may have to leave some out, or
-// values of them.
+// A LossLister is a Writer that looks inside messages, such as the Writer of an export: it may have
+// to leave out messages, or values of messages.
 type LossLister interface {
-	// Losses lists what was lost of the topics, in their order. It is called when all blocks have been appended.
+	// Losses lists what was lost, in the order of the topics. It is called when all blocks have
+	// been appended.
 	Losses() []WriterLoss
 }
 

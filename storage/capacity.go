@@ -8,8 +8,8 @@ import (
 // A Capacity is what recordings of a format have a place for. Every format keeps topics, the data of messages and
 // their log times.
 type Capacity struct {
-	// Native is the encoding of its messages: what others are converted to. "": it has no
-	// encoding of its own, and takes all messages as they are.
+	// Native is the encoding of the format's messages: other encodings are converted to it. "": the
+	// format has no encoding of its own, and takes all messages as they are.
 	Native string
 
 	// Carries reports whether the format also keeps messages and definitions of other
@@ -38,8 +38,8 @@ type Capacity struct {
 	// .action file as their definition, as rosbag2 stores it.
 	ServiceText bool
 
-	// Extras is set if outputs have a place for attachments and metadata records; whether
-	// one has, depends on its Writer: see ExtraWriter.
+	// Extras is set if outputs have a place for attachments and metadata records. Whether an output
+	// has one depends on its Writer: see ExtraWriter.
 	Extras bool
 
 	// MinTime and MaxTime bound the LogTime that the format can store; both 0:

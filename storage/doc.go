@@ -43,11 +43,11 @@
 // "ros1msg", "ros2msg", "ros2idl".
 //
 // Times are nanoseconds since 1970-01-01 UTC, as int64. If a file has them as uint64,
-// they are the same 64 bits: a time from 2^63 on is one before 1970, as recorders that
-// count in int64 write it, and 2^64-1 is -1. So none is lost, none is an exception, and
-// each is written as it was read. Nothing was recorded after 2262. Bounds in a file, as of
-// a chunk, are least and greatest as uint64; a Reader that finds both sides of 2^63 in
-// them does not use them. Sizes and offsets are bytes.
+// they are the same 64 bits: a time from 2^63 on is before 1970, as recorders that count in int64
+// write it, and 2^64-1 is -1. So no time is lost, no time is an exception, and each is written as
+// it was read. Nothing was recorded after 2262. Bounds in a file, such as the bounds of a chunk,
+// are least and greatest as uint64; a Reader that finds both sides of 2^63 in them does not use
+// them. Sizes and offsets are bytes.
 //
 // # Concurrency
 //

@@ -23,7 +23,7 @@ var (
 type Error struct {
 	Format string // Format.Name
 	Path   string
-	Offset int64  // byte offset in the file; -1 when it has none
+	Offset int64  // byte offset in the file, or -1
 	What   string // what was being read or written, and what is wrong with it: "chunk: size 12 is over the file's end"
 	Hint   string // what to do next; may be empty
 	Err    error  // the cause; wraps one of the sentinels if one fits
@@ -57,8 +57,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// IsDamage reports whether an error is about what is in a file, and not of the system or of
-// a run that was stopped.
+// IsDamage reports whether an error is about the content of a file. It is false for an error of the
+// system, and for a run that was stopped.
 func IsDamage(err error) bool {
 	return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTruncated) || errors.Is(err, ErrUnsupported)
 }

@@ -36,15 +36,14 @@ type MetadataRecord struct {
 // An ExtraReader is a Reader of a format that has a place for attachments or metadata
 // records.
 type ExtraReader interface {
-	// Extras lists them. It reads none of their contents.
+	// Extras lists the attachments and records. It does not read their contents.
 	Extras() (Extras, error)
 }
 
-// An ExtraWriter is a Writer of such a format. Its calls come after the topics that are
-// known at the start, and before Finish, at any time at which all blocks that were
-// handed out have been appended. An error that
-// wraps ErrUnsupported is about this attachment or record alone, and the writer goes
-// on.
+// An ExtraWriter is a Writer that takes attachments and metadata records. Its calls come after the
+// topics that are known at the start and before Finish, whenever all blocks that were handed out
+// have been appended. An error that wraps ErrUnsupported is about this attachment or record alone,
+// and the writer goes on.
 type ExtraWriter interface {
 	// WriteAttachment copies an attachment. Content of another size than a.Size is an
 	// error.

@@ -43,9 +43,9 @@ type Format struct {
 	// operating system's files.
 	Sniff func(fsys FS, path string, head []byte) bool
 
-	// RecordingOf returns the recording that the file at path is a part of: the name by which
-	// Open reads all of it, and its parts. The name is "" for a file that is not a part
-	// of several, or whose others have no common name. Nil: recordings have one file.
+	// RecordingOf returns the recording that the file at path is a part of: the name by which Open
+	// reads all of it, and its parts. The name is "" if the file is not one of several parts, or if
+	// the parts have no common name. Nil: recordings have one file.
 	RecordingOf func(fsys FS, path string) (name string, parts []string)
 
 	// Streamable is set if viewers read the format in ranges, and the blocks of its Writer do not depend on
@@ -56,7 +56,7 @@ type Format struct {
 	// Nil: a recording has one file.
 	Recordings func(fsys FS, dir string, names []string) (groups []Group, rest []string)
 
-	// Listing is the file that names the others of a recording that is a folder, for places
+	// Listing is the file that names the other files of a recording that is a folder, for places
 	// whose folders cannot be listed. Nil: there is no such file.
 	Listing *Listing
 
@@ -64,9 +64,8 @@ type Format struct {
 	// endings are Extensions.
 	Stem func(name string) string
 
-	// Identify describes, in one line, a file that belongs to the format but is not a
-	// recording, and the next step; "" for all others. head is that of Sniff. Nil:
-	// there is no such file.
+	// Identify describes, in one line, a file that belongs to the format but is not a recording,
+	// and the next step; "" for all other files. head is as for Sniff. Nil: there is no such file.
 	Identify func(path string, head []byte) (what, hint string)
 
 	// Open opens a recording for reading. It never writes to the source or
@@ -74,9 +73,9 @@ type Format struct {
 	// is only written, or known by name; its files are refused by name: it has Identify.
 	Open func(ctx context.Context, path string, o ReadOptions) (Reader, error)
 
-	// Files lists the files of the recording at path, by its index and their names, and
-	// reads no messages. Errors are those of Open. Nil: a recording is the one file at
-	// its path. See FilesOf.
+	// Files lists the files of the recording at path, by its index and their names, and reads no
+	// messages. It has the errors of Open. Nil: a recording is the one file at its path. See
+	// FilesOf.
 	Files func(fsys FS, path string) (Files, error)
 
 	// Instead returns the name of the format that writes the requested output, "" if it is
@@ -90,17 +89,17 @@ type Format struct {
 	// ErrUnsupported if only a copy can have an index. Nil: the format has no such index.
 	Reindex func(ctx context.Context, path string, o ReindexOptions) ([]IndexChange, error)
 
-	// PartName returns the path of part n, counted from 0, of a recording at path, such as a segment.
-	// All parts together are one recording, although each is written as one by itself. Nil: there
-	// are no such parts.
+	// PartName returns the path of part n, counted from 0, of a recording at path, such as a
+	// segment. All parts together are one recording, although each part is written as a recording
+	// by itself. Nil: there are no such parts.
 	PartName func(path string, n int) string
 
-	// Join makes one recording at path of others whose messages follow each other in time, without
-	// reading them: it moves their files into the folder stage, describes them there, and
-	// renames it. In a store it moves them to path, where their description comes last; stage exists meanwhile.
-	// If it is killed, it is to be called again: it goes on. It returns the size of the recording. A
-	// path that exists is an error that wraps fs.ErrExist, unless it was made of these parts.
-	// Nil: recordings cannot be joined so.
+	// Join makes one recording at path of recordings whose messages follow each other in time,
+	// without reading them: it moves their files into the folder stage, describes them there, and
+	// renames it. In a store it moves them to path, where their description comes last; stage
+	// exists meanwhile. If it is killed, it is to be called again: it goes on. It returns the size
+	// of the recording. A path that exists is an error that wraps fs.ErrExist, unless it was made
+	// of these parts. Nil: recordings cannot be joined so.
 	Join func(ctx context.Context, fsys FS, parts []string, stage, path string) (size int64, err error)
 
 	// Create starts a recording that will appear at path when Commit succeeds,
@@ -126,11 +125,11 @@ type Ask struct {
 	Option func(name string) string // the value of an option, "" if it is not set
 }
 
-// Folder reports whether the path is that of a folder by its end.
+// Folder reports whether Path ends with a separator.
 func (a *Ask) Folder() bool { return a.Path != "" && os.IsPathSeparator(a.Path[len(a.Path)-1]) }
 
 // Claims reports whether path is a recording of this format, by its content, or a part
-// of one. Nothing may stand there but a file or folder. fsys nil means the operating
+// of a recording. Nothing may stand there but a file or folder. fsys nil means the operating
 // system's files.
 func (f *Format) Claims(fsys FS, path string) bool {
 	head, err := readHead(fsys, path)
@@ -170,22 +169,22 @@ type ReadOptions struct {
 	// they are whole. Formats without transactions ignore it.
 	Uncommitted bool
 
-	// CheckIndexes also compares those indexes with the recording that reading does not
-	// need, if the format can. An error in one is a warning, and so are messages of no channel in a
+	// CheckIndexes also compares the indexes that reading does not need with the recording, if the
+	// format can. An error in such an index is a warning. So are messages without a channel in a
 	// chunk with other damage.
 	CheckIndexes bool
 
-	// Key is what an encrypted recording is decrypted with. Without one a format may ask the
-	// programs that keep keys; if there is none, the
-	// error wraps ErrKey, or Info alone can be read: see InfoOnlyAbove and Info.Locked.
+	// Key decrypts an encrypted recording. Without a key a format may ask the programs that keep
+	// keys. If they have no key, the error wraps ErrKey, or Info alone can be read: see
+	// InfoOnlyAbove and Info.Locked.
 	Key Secret
 
 	// Index is how far the index of the recording is believed.
 	Index IndexUse
 
-	// Memory is how many bytes the reader may keep of its own, such as of files that are
-	// compressed as a whole; 0 is the format's default. What does not fit goes into the folder
-	// for temporary files.
+	// Memory is how many bytes the reader may keep of its own, such as for files that are
+	// compressed as a whole; 0 is the format's default. What does not fit goes into the folder for
+	// temporary files.
 	Memory int64
 
 	// InfoOnlyAbove is from how many bytes on a recording is opened for Info alone,
@@ -204,9 +203,8 @@ const (
 	IndexIgnored                  // the data are read for what it tells, as if there were no index
 )
 
-// WriteOptions are how to write. The zero value is the format's default. The first
-// fields are options of the names that are theirs; a format without such an option
-// refuses other values than zero.
+// WriteOptions are how to write. The zero value is the format's default. The first fields are
+// options of the same names; a format without such an option refuses other values than zero.
 type WriteOptions struct {
 	Compression string // "" is the default
 	Level       int    // codec level; 0 is the codec's default
@@ -214,14 +212,14 @@ type WriteOptions struct {
 	Profile     string // "" is the default
 	Version     string // Info.Version of a source of the same format, which the output keeps if it can and Profile is ""
 
-	// A recording may be cut into segments, each a whole file with all topics:
-	// before a message that would make one larger or longer. 0 is no limit, and
-	// without any limit there is one file, at path itself.
+	// A recording may be cut into segments, each a whole file with all topics: before a message
+	// that would make a segment larger or longer. 0 is no limit, and without any limit there is one
+	// file, at path itself.
 	SegmentSize     int64  // bytes of message data
 	SegmentDuration int64  // ns
 	SegmentNames    string // how they are called; "" is the default
 
-	// Values are those of the format's further options, by name. See Options.Set.
+	// Values has the values of the format's further options, by name. See Options.Set.
 	Values map[string]string
 
 	// Memory is how many bytes the writer may keep of its own, as for sorting an
@@ -230,14 +228,14 @@ type WriteOptions struct {
 
 	Overwrite bool // replace what is at path when Commit succeeds
 
-	// Append adds to the recording at path, which must exist, be undamaged, and have no
-	// other writer. Its messages stay in place, and only new ones are written. Until Commit,
-	// and if the process is killed at any moment, the recording reads as it was, or with
-	// all that is added. CreateTopic continues an existing topic if Topic.Continues allows
-	// it; Finish returns no name, because nothing can be read before Commit. Options that are not set are as the recording
-	// has them, Metadata is not used. Create refuses a damaged recording with an error that wraps ErrCorrupt or
-	// ErrTruncated, one that another process adds to with ErrLocked, and one that cannot
-	// be added to with ErrUnsupported.
+	// Append adds to the recording at path, which must exist, be undamaged, and have no other
+	// writer. Its messages stay in place, and only new ones are written. Until Commit, and if the
+	// process is killed at any moment, the recording reads as it was, or with all that is added.
+	// CreateTopic continues an existing topic if Topic.Continues allows it; Finish returns no name,
+	// because nothing can be read before Commit. Options that are not set are as the recording has
+	// them, Metadata is not used. Create refuses a damaged recording with an error that wraps
+	// ErrCorrupt or ErrTruncated, a recording that another process adds to with ErrLocked, and a
+	// recording that cannot be added to with ErrUnsupported.
 	Append bool
 	NoSync bool // do not wait for the disk: a power cut soon after may lose the output
 	FS     FS   // where files are; nil: the operating system's
@@ -270,10 +268,9 @@ type Reader interface {
 	Close() error
 }
 
-// A Writer writes one recording. After an error every further call but Close fails;
-// but an error of CreateTopic that wraps
-// ErrUnsupported or ErrCorrupt is about that topic alone, and the writer goes on
-// without it.
+// A Writer writes one recording. After an error every further call but Close fails; but an error of
+// CreateTopic that wraps ErrUnsupported or ErrCorrupt is about that topic alone, and the writer
+// goes on without the topic.
 type Writer interface {
 	// Identity is the fields that distinguish topics of this output. It does not change.
 	Identity() Identity
@@ -286,10 +283,9 @@ type Writer interface {
 	// Write adds a message. It keeps no reference to m or m.Data.
 	Write(m *Message) error
 
-	// Finish writes what is left to write and closes all files. It returns the name that
-	// the output has until Commit, if it can be read: that of the file or folder, or
-	// of a folder with the segments, which will be beside each other. Only Commit and
-	// Close may follow.
+	// Finish writes what is left to write and closes all files. It returns the name that the output
+	// has until Commit, if it can be read: the name of the file or folder, or of a folder with the
+	// segments, which will be beside each other. Only Commit and Close may follow.
 	Finish() (path string, err error)
 
 	// Commit finishes the recording, unless Finish has, and moves it to its final name.

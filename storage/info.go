@@ -19,9 +19,9 @@ type Info struct {
 	Messages   int64 // in all topics
 	Start, End int64 // least and greatest LogTime; both 0 when there is no message
 
-	// Estimated is set if not all messages were looked at: Messages and those of the
-	// topics are about right, and so are Start and End if no index has them. It
-	// is never set unless ReadOptions.InfoOnlyAbove allows it.
+	// Estimated is set if not all messages were looked at: Messages and the counts of the topics
+	// are about right, and so are Start and End if no index has them. It is never set unless
+	// ReadOptions.InfoOnlyAbove allows it.
 	Estimated bool
 
 	// Locked is set if the recording is encrypted and there is no key: Info has what is not
@@ -138,11 +138,11 @@ type Warning struct {
 	Code    string `json:"code"` // stable and short: "truncated", "unindexed"; listed in docs/formats
 	Message string `json:"message"`
 	Hint    string `json:"-"`      // what to do, as a sentence without a full stop; "" when there is nothing to do
-	Offset  Known  `json:"offset"` // byte offset in the file, -1 when it has none
+	Offset  Known  `json:"offset"` // byte offset in the file, or -1
 	Damage  bool   `json:"damage"` // something is or may be missing: a conversion exits with status 3
 }
 
-// A Known is a number that is -1 when it is not known or there is none. In JSON that is null.
+// A Known is a number, or -1 if the number is not known or does not exist. In JSON -1 is null.
 type Known int64
 
 // MarshalJSON returns the number, or null.

@@ -16,7 +16,7 @@ type Topic struct {
 	Type     string // "std_msgs/String" (ROS 1), "std_msgs/msg/String" (ROS 2), "apollo.drivers.Image"
 	Encoding string // of the messages: "ros1", "cdr", "protobuf", ... as in MCAP's registry
 	Schema   Schema
-	QoS      []QoS             // one profile per original publisher; nil if the format has none
+	QoS      []QoS             // one profile per original publisher; nil if the format keeps no profiles
 	Metadata map[string]string // see the Meta constants; other keys are kept if the format can
 }
 
@@ -27,12 +27,12 @@ type Identity uint8
 const (
 	IdentityType  Identity = iota // name, type and encoding: two types may have one name
 	IdentityName                  // the name alone
-	IdentityTopic                 // each topic is one of its own: several publishers of one name and type stay apart
+	IdentityTopic                 // each topic stands alone: several publishers of one name and type stay apart
 )
 
 // A Schema is a message definition as the file has it. Formats never parse it.
 type Schema struct {
-	Encoding string // "ros1msg", "ros2msg", "ros2idl", "protobuf"; "" when the file has none
+	Encoding string // "ros1msg", "ros2msg", "ros2idl", "protobuf"; "" if the file has no definition
 	// text, empty for a type without fields, or a serialized FileDescriptorSet for "protobuf"; must not be changed
 	Data []byte
 }
@@ -58,7 +58,7 @@ type Message struct {
 	Topic       TopicID
 	LogTime     int64  // when it was recorded, ns since 1970
 	PublishTime int64  // when it was sent, ns since 1970; LogTime if the format has no such time
-	Sequence    uint32 // if the format has one, else 0
+	Sequence    uint32 // if the format has a sequence, else 0
 	Data        []byte // valid until the next call, see Reader.ReadNext and Batch
 }
 

@@ -15,9 +15,8 @@ type Group struct {
 	Beside []string // names of other files that belong to it
 }
 
-// GroupsOf returns the recordings of several files among names, which are those of the
-// regular files in the folder dir, and the other names, each of which may be a recording
-// by itself.
+// GroupsOf returns the recordings of several files among names, which are the regular files in the
+// folder dir. rest has the other names, each of which may be a recording by itself.
 func (f *Format) GroupsOf(fsys FS, dir string, names []string) (groups []Group, rest []string) {
 	if f.Recordings == nil {
 		return nil, names
@@ -25,8 +24,8 @@ func (f *Format) GroupsOf(fsys FS, dir string, names []string) (groups []Group, 
 	return f.Recordings(fsys, dir, names)
 }
 
-// StemOf returns the name of a recording without the endings that recordings of the
-// format have. It returns name itself if it has none of them.
+// StemOf returns the name of a recording without the endings that recordings of the format have. It
+// returns name itself if name has no such ending.
 func (f *Format) StemOf(name string) string {
 	if f.Stem != nil {
 		return f.Stem(name)
@@ -34,8 +33,8 @@ func (f *Format) StemOf(name string) string {
 	return TrimExtension(name, f.Extensions...)
 }
 
-// TrimExtension returns a path without the first of the extensions that it ends with,
-// whatever their case. A name that is nothing else keeps it.
+// TrimExtension returns a path without the first of the extensions that it ends with, whatever
+// their case. A name that is only an extension keeps it.
 func TrimExtension(path string, extensions ...string) string {
 	for _, x := range extensions {
 		if n := len(path) - len(x); n > 0 && strings.EqualFold(path[n:], x) && len(filepath.Base(path)) > len(x) {
@@ -45,8 +44,8 @@ func TrimExtension(path string, extensions ...string) string {
 	return path
 }
 
-// Known returns the formats, and those after them that are known by name only. The
-// slice must not be changed.
+// Known returns the formats, and after them the formats that are known by name only. The slice must
+// not be changed.
 func (r *Registry) Known() []*Format { return r.known }
 
 // Named returns the format, also one that is known by name only, to which the extension
@@ -61,8 +60,8 @@ func (r *Registry) Named(path string) *Format {
 	return nil
 }
 
-// Identify returns what the formats know about a file that none of them claims; ""
-// for nothing. head is that of Sniff.
+// Identify returns what the formats know about a file that no format claims; "" if they know
+// nothing. head is as for Sniff.
 func (r *Registry) Identify(path string, head []byte) (what, hint string) {
 	for _, f := range r.known {
 		if f.Identify == nil {
@@ -75,7 +74,7 @@ func (r *Registry) Identify(path string, head []byte) (what, hint string) {
 	return "", ""
 }
 
-// incomplete reports what a format lacks that is to be registered.
+// incomplete reports what a format lacks to be registered.
 func (f *Format) incomplete() error {
 	switch {
 	case f == nil || f.Name == "":

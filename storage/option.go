@@ -64,7 +64,7 @@ func (e *OptionError) Error() string { return e.Name + ": " + e.What + "; " + e.
 
 func (e *OptionError) Unwrap() error { return ErrUnsupported }
 
-// Options are those of one format.
+// Options are the options of one format.
 type Options []Option
 
 // Find returns the option of that name, or nil.

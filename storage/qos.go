@@ -86,7 +86,7 @@ func parseQoSDuration(value string) (QoSDuration, error) {
 	return QoSDuration{uint64(d / time.Second), uint64(d % time.Second)}, err
 }
 
-// String returns the duration as Set takes it; that of 0 is not specified.
+// String formats d as Set parses it; 0 is "unspecified".
 func (d QoSDuration) String() string {
 	switch {
 	case d == QoSInfinite:

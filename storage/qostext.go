@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// A QoSText is a QoS profile for JSON: policies by the names that rosbag2 has for them, durations in ns as text,
-// "infinite" for one that is so or does not fit.
+// A QoSText is a QoS profile for JSON: policies by the names that rosbag2 has for them, durations
+// in ns as text, "infinite" for a duration that is infinite or does not fit.
 type QoSText struct {
 	History     string `json:"history"`
 	Depth       int64  `json:"depth"`

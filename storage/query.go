@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// A Querier reads some messages of a recording in the order of time, by its
-// index and without reading the rest: those of a time range, forwards or
-// backwards, or the n-th one of a topic.
+// A Querier reads some messages of a recording in the order of time, by its index and without
+// reading the rest: the messages of a time range, forwards or backwards, or the n-th message of a
+// topic.
 //
 //	for m, err := range querier.Query(ctx, storage.Query{Topics: ids, Skip: 999, Limit: 1}) { // the 1000th
 //
@@ -38,11 +38,12 @@ type Query struct {
 	Start, End int64
 
 	Reverse bool  // the last message comes first
-	Skip    int64 // leave out so many of the first ones, in the order of the query
-	Limit   int64 // return so many at most; 0: no limit
+	Skip    int64 // number of messages to leave out at the start, in the order of the query
+	Limit   int64 // most messages to return; 0: no limit
 
-	// NoData reads no data of messages where the index does without: of those that are returned only Topic
-	// and LogTime are set. It counts and dates messages. Those that damage makes unreadable may be among them.
+	// NoData reads no data of messages where the index does without: only Topic and LogTime of the
+	// returned messages are set. It counts and dates messages. Messages that damage makes
+	// unreadable may be among them.
 	NoData bool
 }
 

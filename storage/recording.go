@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// A Recording is an open recording of any format: its Reader, with loops over its messages. The optional interfaces of
-// the Reader are those that ReaderCapabilities finds.
+// A Recording is an open recording of any format: its Reader, with loops over its messages.
+// ReaderCapabilities finds the optional interfaces of the Reader.
 //
 //	r, err := formats.Open(ctx, path, storage.ReadOptions{})
 //	defer r.Close()
@@ -74,20 +74,21 @@ type Place struct {
 	End   func()   // frees it, when nothing is read or written any more
 }
 
-// A Locator makes the Place of names, such as one for URLs. Its FS is nil if all names are files of the operating
-// system. listings are those of the formats, see Format.Listing. Requests of the Place end with ctx.
+// A Locator makes the Place of names, such as one for URLs. Its FS is nil if all names are files of
+// the operating system. listings has Format.Listing of each format. Requests of the Place end with
+// ctx.
 type Locator func(ctx context.Context, listings []Listing, names []string) (Place, error)
 
-// With returns a registry of the same formats in which the locator decides what names mean: of Open, and of those that
-// ask Locate.
+// With returns a registry of the same formats in which the locator decides what names mean, for
+// Open and for callers of Locate.
 func (r *Registry) With(l Locator) *Registry {
 	other := *r
 	other.locator = l
 	return &other
 }
 
-// Locate returns where names are, for a caller that has no file system of its own: for one that has one, fsys, that is
-// the place. End is never nil.
+// Locate returns the place of names. If the caller has a file system of its own, fsys, that is the
+// place. End is never nil.
 func (r *Registry) Locate(ctx context.Context, fsys FS, names ...string) (p Place, err error) {
 	p = Place{FS: fsys, Names: names}
 	if r.locator != nil && fsys == nil {
@@ -120,9 +121,10 @@ func (r *Registry) Open(ctx context.Context, path string, o ReadOptions) (*Recor
 	return &Recording{Reader: reader, Format: f, end: p.End}, nil
 }
 
-// Output returns the format of an output by its name: by its ending, or for a folder, which is a name without an ending
-// or with a separator at its end, the first format whose recordings are folders. The error wraps ErrUnknownFormat, and
-// ErrUnsupported for the name of a format that is not written.
+// Output returns the format of an output by the ending of its name. A name without an ending, or
+// with a separator at its end, is a folder: its format is the first one whose recordings are
+// folders. The error wraps ErrUnknownFormat, and ErrUnsupported for the name of a format that is
+// not written.
 func (r *Registry) Output(path string) (*Format, error) {
 	ask := Ask{Path: path, Option: func(string) string { return "" }}
 	ext := strings.ToLower(filepath.Ext(filepath.Clean(path)))

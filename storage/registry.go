@@ -14,13 +14,13 @@ import (
 // asked first when a file is detected.
 type Registry struct {
 	formats []*Format
-	known   []*Format // formats, and those without Open
-	written []*Format // those of known that have Create
+	known   []*Format // formats, and after them the formats without Open
+	written []*Format // known formats that have Create
 	locator Locator   // nil: names are files of the operating system
 }
 
-// NewRegistry returns a registry of the given formats. It panics if one lacks what
-// every format has, or if a name appears twice: that is our own bug.
+// NewRegistry returns a registry of the given formats. It panics if a format lacks what every
+// format has, or if a name appears twice: that is our own bug.
 func NewRegistry(formats ...*Format) *Registry {
 	seen := map[string]bool{}
 	r := &Registry{}
@@ -56,11 +56,11 @@ func (r *Registry) And(formats ...*Format) *Registry {
 // Formats returns the formats that can be read, in order. The slice must not be changed.
 func (r *Registry) Formats() []*Format { return r.formats }
 
-// Writable returns the formats that can be written, in order; those that are only written come last. The slice must
-// not be changed.
+// Writable returns the formats that can be written, in order; formats that are only written come
+// last. The slice must not be changed.
 func (r *Registry) Writable() []*Format { return r.written }
 
-// Listings returns those of all formats, each name once.
+// Listings returns the listings of all formats, each name once.
 func (r *Registry) Listings() (list []Listing) {
 	for _, f := range r.formats {
 		if f.Listing != nil && !slices.ContainsFunc(list, func(l Listing) bool { return l.Name == f.Listing.Name }) {
@@ -83,8 +83,8 @@ func (r *Registry) Lookup(name string) *Format {
 	return nil
 }
 
-// Instead returns the format that writes an output of f as it is asked for: f itself, or
-// the one that f names. See Format.Instead.
+// Instead returns the format that writes an output of f as it is asked for: f itself, or the format
+// that f names. See Format.Instead.
 func (r *Registry) Instead(f *Format, a Ask) *Format {
 	for range r.formats { // formats name each other at most once each
 		if f.Instead == nil {

@@ -2,8 +2,7 @@ package storage
 
 import "fmt"
 
-// A Secret is a key. However it is printed, it shows as "(secret)". The zero value is
-// none.
+// A Secret is a key. However it is printed, it shows as "(secret)". The zero value is no key.
 type Secret struct {
 	reveal func() []byte // a function, so that printing what has one in an unexported field shows an address
 }
@@ -11,7 +10,7 @@ type Secret struct {
 // NewSecret returns b as a Secret, which keeps it.
 func NewSecret(b []byte) Secret { return Secret{func() []byte { return b }} }
 
-// Reveal returns the bytes, nil if there are none. They must not be changed.
+// Reveal returns the bytes of the key, nil if there is no key. They must not be changed.
 func (s Secret) Reveal() []byte {
 	if s.reveal == nil {
 		return nil

@@ -27,21 +27,21 @@ const (
 	SectionParts                          // the files that hold the messages
 )
 
-// A Section is one piece of a recording, or bytes that are none.
+// A Section is a piece of a recording, or a range of bytes that belongs to no piece.
 type Section struct {
 	File string `json:"file"` // path of the file that it lies in
 	// what the documents of the format call it, such as CHUNK; "" for bytes that are not sections
 	Kind   string `json:"kind"`
 	Offset Known  `json:"offset"` // first byte in the file; -1 if it has no place of its own
 	Size   int64  `json:"size"`   // bytes that the file has of it
-	Data   Known  `json:"data"`   // bytes after its header, as the header states them; -1 if it states none
+	Data   Known  `json:"data"`   // bytes after its header, as the header states them; -1 if the header states no size
 
-	Compression string `json:"compression,omitempty"` // of Data; "" if the section has none
+	Compression string `json:"compression,omitempty"` // codec of Data; "" if the section states no codec
 	Raw         Known  `json:"raw"`                   // bytes of Data before compression, as stated; -1 if not known
 
 	Messages Known  `json:"messages"`        // in it, or that it is about; -1 if not known
-	Start    *int64 `json:"start_ns,string"` // least LogTime of these, ns since 1970; nil if it is not known, as the next
-	End      *int64 `json:"end_ns,string"`   // and the greatest
+	Start    *int64 `json:"start_ns,string"` // least LogTime of these messages, ns since 1970; nil if it is not known
+	End      *int64 `json:"end_ns,string"`   // greatest LogTime of these messages; nil if it is not known
 
 	Fields Facts  `json:"fields"`           // further fields, in the order of the file; a key may be there twice
 	Broken string `json:"broken,omitempty"` // what is wrong with it, and where reading goes on; "" if nothing is

@@ -64,7 +64,7 @@ func (c *Config) addition() Recording {
 	return r
 }
 
-// added returns a recording with another one after it.
+// added returns a recording with another recording after it.
 func added(r, more Recording) Recording {
 	out := Recording{Topics: slices.Clone(r.Topics), Messages: slices.Clone(r.Messages), Metadata: r.Metadata}
 	ids := make([]storage.TopicID, len(more.Topics))

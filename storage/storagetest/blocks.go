@@ -53,8 +53,8 @@ func checkBlocks(t *testing.T, r storage.Reader, want Recording) {
 	}
 }
 
-// checkSomeTimes: if times are asked for in a range, blocks that have some of them have their own times,
-// and those of others are not in the range.
+// checkSomeTimes: if times are asked for in a range, blocks with messages in the range have their
+// own times, and the times of other blocks are not in the range.
 func checkSomeTimes(t *testing.T, times storage.BlockTimer, timed []storage.Block) {
 	t.Helper()
 	if times == nil || len(timed) == 0 {

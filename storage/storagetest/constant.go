@@ -57,7 +57,7 @@ func (c *Config) checkConstant(t *testing.T, path string) (since storage.Damage)
 	}
 	spoiled := r.Info() // belongs to us
 	spoilInfo(spoiled)
-	_, _ = ReadAll(r) // an error is one of damage, and not what is looked at
+	_, _ = ReadAll(r) // an error is about damage, which is not tested here
 	if b := storage.ReaderCapabilities(r).Blocks; b != nil {
 		_, _ = ReadBlocks(b, 2)
 	}

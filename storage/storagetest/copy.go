@@ -53,8 +53,8 @@ func (c *Config) blockCopier(t *testing.T) {
 	}
 }
 
-// copyTo copies the blocks of a recording, or else its messages, but for those of
-// topics with other names than the first n that Generate makes.
+// copyTo copies the blocks of a recording, or else its messages. It keeps the topics whose names
+// are among the first n that Generate makes.
 func (c *Config) copyTo(in, out string, o storage.WriteOptions, n int,
 	through func(storage.Writer, func() error) error) (blocks, copied int, err error) {
 	ctx := context.Background()

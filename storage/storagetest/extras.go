@@ -44,8 +44,8 @@ func (m *MetadataRecord) Source() *storage.MetadataRecord {
 	}}
 }
 
-// ReadExtras reads all attachments and metadata records of a recording, of which one
-// without a place for them has none.
+// ReadExtras reads all attachments and metadata records of a recording. It returns nothing for a
+// recording without a place for them.
 func ReadExtras(r storage.Reader) (attachments []Attachment, records []MetadataRecord, err error) {
 	reader := storage.ReaderCapabilities(r).Extras
 	if reader == nil {
@@ -238,7 +238,7 @@ type failing struct{ err error }
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 func (f *failing) Close() error             { return f.err }
 
-// shown describes attachments in one line.
+// describe shows attachments in one line.
 func describe(list []Attachment) string {
 	var b strings.Builder
 	for _, a := range list {

@@ -210,8 +210,8 @@ func clone(msgs []storage.Message) []storage.Message {
 	return out
 }
 
-// Diff returns the first difference between two lists of messages, "" when there
-// is none. Topics are compared by their number.
+// Diff returns the first difference between two lists of messages, "" if they are equal. Topics are
+// compared by their number.
 func Diff(got, want []storage.Message) string {
 	for i := range min(len(got), len(want)) {
 		g, w := got[i], want[i]

@@ -91,7 +91,7 @@ func (c *Config) lifecycle(t *testing.T) {
 	c.limits(t)
 }
 
-// limits tries times beyond those that the format can store.
+// limits tries times that the format cannot store.
 func (c *Config) limits(t *testing.T) {
 	if c.Format.Holds.MinTime != 0 || c.Format.Holds.MaxTime != 0 {
 		t.Run("times beyond the limits", func(t *testing.T) {

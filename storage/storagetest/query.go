@@ -196,7 +196,7 @@ func randomQuery(rng *rand.Rand, info *storage.Info) (q storage.Query) {
 	return q
 }
 
-// queryRefused: queries that make no sense, and those that are cancelled.
+// queryRefused: queries that make no sense, and queries that are cancelled.
 func (c *Config) queryRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), c.Name)
 	if err := WriteAll(c.Format, path, storage.WriteOptions{NoSync: true, ChunkSize: 20 << 10}, c.small()); err != nil {

@@ -34,7 +34,7 @@ func (c *Reindexing) put(t testing.TB, b []byte) string {
 	return path
 }
 
-// read returns the messages that can be read; none if the file cannot be opened.
+// read returns the messages that can be read. If the file cannot be opened, it returns no messages.
 func (c *Reindexing) read(t testing.TB, path string) []storage.Message {
 	t.Helper()
 	r, err := c.Format.Open(t.Context(), path, storage.ReadOptions{})
@@ -48,9 +48,9 @@ func (c *Reindexing) read(t testing.TB, path string) []storage.Message {
 	return list
 }
 
-// Cuts cuts the file at bytes from one on: at each with BAGCONV_EXHAUSTIVE=1, else at a sample.
-// It gets an index, or it is refused and stays as it is; the same messages are read of it as
-// before, and a second run finds nothing to do. It returns how many got an index, and of how many.
+// Cuts cuts the file at bytes from one on: at each with BAGCONV_EXHAUSTIVE=1, else at a sample. A
+// cut file gets an index, or is refused and stays as it is. It has the same messages as before, and
+// a second run finds nothing to do. Cuts returns how many files got an index, and of how many.
 func (c *Reindexing) Cuts(t *testing.T, from int) (written, cuts int) {
 	t.Parallel()
 	step := samples.Pick(1, 7, 31)
@@ -104,8 +104,8 @@ func (c *Reindexing) cut(t *testing.T, path string, cut []byte) bool {
 	return true
 }
 
-// Faults lets each operation fail in turn: then the file reads as before, whoever fails alive has
-// changed nothing, and the next run writes the index.
+// Faults lets each operation fail in turn: then the file reads as before, a run that fails alive
+// has changed nothing, and the next run writes the index.
 func (c *Reindexing) Faults(t *testing.T) {
 	t.Helper()
 	want := c.read(t, c.put(t, c.Bytes))

@@ -47,8 +47,8 @@ type Config struct {
 	// has WriteOptions.Append.
 	NoAppend string
 
-	// OverlapCode is the code of the warning about messages that were added and are earlier
-	// than those before them; "": there is none.
+	// OverlapCode is the code of the warning about messages that were added and are earlier than
+	// the messages before them; "": no warning.
 	OverlapCode string
 
 	// ReadsAll is why a query cannot do with a small part of the file; else it

@@ -47,7 +47,7 @@ func (c *Config) kept(r Recording) Recording {
 // a format may number them anew.
 func match(t *testing.T, info *storage.Info, want Recording) []storage.TopicID {
 	t.Helper()
-	byName := map[string][]storage.TopicID{} // without those that are matched
+	byName := map[string][]storage.TopicID{} // topics that are not matched yet
 	for i := range want.Topics {
 		name := want.Topics[i].Name
 		byName[name] = append(byName[name], storage.TopicID(i))
