@@ -85,8 +85,8 @@ func (s *scanner) foldEnd() {
 	}
 }
 
-// complete reports whether the CHUNK_INFO records that were found are all that the
-// bag had, and none is of another place. They are put in the order of the file.
+// complete reports whether the CHUNK_INFO records that were found are all that the bag had, and
+// each has a place of its own in it. They are put in the order of the file.
 func (s *scanner) complete(h *header) bool {
 	slices.SortFunc(s.infos, func(a, b chunkInfo) int { return int(min(max(a.at-b.at, -1), 1)) })
 	for i, x := range s.infos {
@@ -164,8 +164,8 @@ func (s *scanner) end() (end int64, ok bool) {
 	return end, ok
 }
 
-// byInfos compares the blocks with the CHUNK_INFO records. A chunk that was found
-// takes over the count; of one whose header is lost there may be runs of records.
+// byInfos compares the blocks with the CHUNK_INFO records. A chunk that was found takes over the
+// count. A chunk whose header is lost may have left runs of records.
 func (s *scanner) byInfos() error {
 	blocks, k := s.r.blocks, 0
 	for i, x := range s.infos {

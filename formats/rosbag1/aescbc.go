@@ -79,7 +79,7 @@ func (e aesEncryptor) Decrypt(dst, src []byte) ([]byte, error) {
 	return dst[:len(dst)-pad], nil
 }
 
-// openAES takes the user's key, or asks gpg for the one in the bag.
+// openAES takes the user's key, or asks gpg for the key in the bag.
 func openAES(ctx context.Context, fields map[string]string, key storage.Secret) (encryptor, error) {
 	if b := key.Reveal(); b != nil {
 		b, err := parseKey(b)
@@ -111,8 +111,8 @@ func parseKey(b []byte) ([]byte, error) {
 	return nil, fmt.Errorf("a key has %d hexadecimal digits, or %d bytes: %w", 2*keySize, keySize, storage.ErrKey)
 }
 
-// createAES makes a key and has gpg encrypt it for a user, or takes that of a file, which
-// is then not in the bag.
+// createAES makes a key and has gpg encrypt it for a user, or takes the key from a file: then the
+// key is not in the bag.
 func createAES(ctx context.Context, kind, value string) (encryptor, map[string]string, error) {
 	fields := map[string]string{fieldGPGUser: "", fieldEncryptedKey: ""}
 	var key []byte

@@ -28,7 +28,7 @@ type oldBag struct {
 	file   *inplace.File
 	topics []storage.Topic  // by connection
 	conns  []*oldConn       // in the order of topics
-	named  map[string][]int // their indexes, by name
+	named  map[string][]int // indexes of conns, by name
 	used   map[uint32]bool  // ids
 	header []byte           // the FILE_HEADER record up to its data
 	at     int64            // of the record
@@ -170,7 +170,7 @@ func (b *oldBag) readHeader() (h header, err error) {
 	return h, h.parseRecord(b.header)
 }
 
-// connection returns the connection that a topic continues, nil if there is none: those of
+// connection returns the connection that a topic continues, nil if the topic is new: connections of
 // other publishers stay apart.
 func (b *oldBag) connection(t *storage.Topic) (*outConn, error) {
 	var refused error
@@ -192,7 +192,7 @@ func (b *oldBag) connection(t *storage.Topic) (*outConn, error) {
 	return nil, refused
 }
 
-// samePublisher reports whether a topic may be of the publisher of a connection.
+// samePublisher reports whether a topic may have the publisher of a connection.
 func samePublisher(t, have *storage.Topic) bool {
 	of := func(t *storage.Topic) map[string]string {
 		m := maps.Clone(t.Metadata)
@@ -210,8 +210,8 @@ func samePublisher(t, have *storage.Topic) bool {
 	return maps.Equal(a, b)
 }
 
-// freeID returns an id for another connection: their count, as rosbag numbers them, or the
-// next one that is free.
+// freeID returns an id for another connection: the number of connections, as rosbag numbers them,
+// or the next free id.
 func (b *oldBag) freeID() uint32 {
 	id := uint32(len(b.used))
 	for b.used[id] {
@@ -294,7 +294,7 @@ func (b *oldBag) patch(indexPos uint64, conns, chunks uint32) (inplace.Patch, er
 	return inplace.Patch{Off: b.at + int64(first), Data: now[first:last]}, nil
 }
 
-// fieldValue returns the value of a field of a record header, nil if it has none.
+// fieldValue returns the value of a field of a record header, nil if it has no such field.
 func fieldValue(record []byte, name string) []byte {
 	n := binary.LittleEndian.Uint32(record)
 	for b := record[4 : 4+n]; len(b) >= 4; {
@@ -310,7 +310,7 @@ func fieldValue(record []byte, name string) []byte {
 	return nil
 }
 
-// Topics returns those of the bag. See storage.Appender.
+// Topics returns the topics of the bag. See storage.Appender.
 func (w *writer) Topics() []storage.Topic {
 	if w.old == nil {
 		return nil

@@ -28,9 +28,9 @@ type chunkMessage struct {
 // chunkMessageLists are lists of the messages of chunks, to use again: chunks of small messages have thousands.
 var chunkMessageLists = sync.Pool{New: func() any { return new([]chunkMessage) }}
 
-// audit compares the INDEX_DATA records after a chunk with its records, which b has. Reading does without them, so
-// this is done only if it is asked for. What is wrong with them is a warning, the first thing of each chunk: no
-// message is lost by it.
+// audit compares the INDEX_DATA records after a chunk with its records, which b has. Reading does
+// without them, so this is done only if it is asked for. The first error of each chunk is a
+// warning: no message is lost by it.
 func (r *reader) audit(bl *block, b []byte) error {
 	list := chunkMessageLists.Get().(*[]chunkMessage)
 	*list = appendMessages((*list)[:0], b)
@@ -113,7 +113,8 @@ func (r *reader) compareIndex(bl *block, messages []chunkMessage) error {
 	return leftOver(messages)
 }
 
-// codeNoConnection is of warnings about messages of connections that the bag does not define.
+// codeNoConnection is the code of warnings about messages of connections that the bag does not
+// define.
 const codeNoConnection = "no-connection"
 
 var errNotIndexed = errors.New("not all of its messages are in them")

@@ -348,7 +348,7 @@ func (w *walk) records(b []byte) {
 			end := int64(data) + h.dataSize()
 			switch {
 			case h.op == opChunk && end <= int64(len(b)) && string(h.compression) == "none":
-				p = data // a chunk within what was taken for one: its records follow
+				p = data // a chunk within what was taken for a chunk: its records follow
 				w.stored = nil
 				continue
 			case end <= int64(len(b)):
@@ -367,15 +367,15 @@ func (w *walk) records(b []byte) {
 						w.connection(p, &h, b[data:end])
 					}
 				default:
-					w.stored = nil // it would be copied, and is not known
+					w.stored = nil // it would be copied with the chunk, and is not known
 				}
 				p = int(end)
 				continue
 			}
 			err = fmt.Errorf("%s of %d bytes is cut after %d: %w", opName(h.op), h.dataSize(), len(b)-data, storage.ErrTruncated)
 		}
-		// When a record begins within the last message, it is that message's
-		// length that is damaged: it ends there.
+		// If a record begins within the last message, the length of that message is damaged: the
+		// message ends there.
 		next := 0
 		if last >= 0 && last < p {
 			if next = nextRecord(b[:p], last); next < p {

@@ -21,7 +21,7 @@ type connection struct {
 	topic storage.Topic
 	count int64  // messages, by the index or the scan
 	data  []byte // of its record, if Reader.records is set
-	lacks string // the first field of a connection header that is not there and that other readers need; "" when all are
+	lacks string // first field that other readers need and that is not there; "": no field
 }
 
 // parseConnection makes a connection of a record's header and data. Everything
@@ -87,7 +87,7 @@ func (c *connection) same(o *connection) bool {
 type connections struct {
 	list   []*connection // after freeze: by id; index = TopicID
 	byID   map[uint32]*connection
-	dense  []storage.TopicID // by id, TopicID + 1; 0 if there is none
+	dense  []storage.TopicID // by id, TopicID + 1; 0: no connection
 	sparse map[uint32]storage.TopicID
 }
 

@@ -18,11 +18,11 @@ import (
 //   - it is at least half as large as a chunk that the Writer makes, so that bags
 //     with many small chunks are packed anew;
 //   - it reads without a complaint, and has nothing but messages and connections;
-//   - its connections have the same ids in the output, and those that it defines
-//     are the same to the byte, but for the order of fields;
+//   - its connections have the same ids in the output, and the connections that it
+//     defines are the same to the byte, but for the order of fields;
 //   - each of its connections is defined before its first message there, in the
-//     chunk or in one that is written before. One that is being filled gets
-//     what is missing, when it defines another one already: who scans a bag by its
+//     chunk or in an earlier chunk. The chunk that is being filled gets the missing
+//     definitions if it defines another connection already: who scans a bag by its
 //     index records does not look for definitions in chunks of known connections.
 //
 // The Reader checks what can be known of the chunk alone, in any goroutine, and
@@ -81,8 +81,8 @@ func (c *copying) same(o *copying) bool {
 		slices.EqualFunc(c.conns, o.conns, func(a, b outConn) bool { return a.id == b.id && bytes.Equal(a.record, b.record) })
 }
 
-// keepIDs assigns to connections the ids that they have in another bag, and the others
-// those that are left of 0, 1, 2 ...
+// keepIDs assigns to connections the ids that they have in another bag. The other connections get
+// what is left of 0, 1, 2 ...
 func (w *writer) keepIDs(from *reader, topics []storage.TopicID) {
 	owner := make([]int, len(w.conns)) // by id: index of w.conns + 1
 	kept := make([]bool, len(w.conns))
@@ -132,8 +132,8 @@ type connectionKey struct {
 	at    uint32
 }
 
-// begin returns what collects the chunk that is about to be read into b, nil when
-// none are copied.
+// begin returns what collects the chunk that is about to be read into b, nil if no chunks are
+// copied.
 func (c *copying) begin(b *storage.Batch) *storedChunk {
 	s, _ := b.Stored.(*storedChunk)
 	b.Stored = nil
@@ -225,9 +225,8 @@ func fieldName(field []byte) []byte {
 	return name
 }
 
-// defineBefore puts the records of connections that no chunk has yet, and that are
-// not defined by the chunk to come, into the one that is being filled. It is false
-// when that cannot be.
+// defineBefore writes the records of connections that no chunk has yet and that the chunk to come
+// does not define. They go into the chunk that is being filled. It is false if that cannot be.
 func (w *writer) defineBefore(used []usedConn) bool {
 	var missing []*outConn
 	size := 0

@@ -5,7 +5,7 @@
 //	CHUNK                records, plain or compressed: CONNECTION, MSG_DATA
 //	INDEX_DATA ...       one for each connection in the chunk
 //	CHUNK, INDEX_DATA ...
-//	CONNECTION ...       the trailer: all of them once more
+//	CONNECTION ...       the trailer: all connections once more
 //	CHUNK_INFO ...       one for each chunk: where it is, what it holds
 //
 // The records are drawn in record.go. A topic of the contract is a connection:
@@ -21,9 +21,9 @@
 // that makes sense, and reports in a warning what it skipped. Each chunk is a
 // block; ReadBlock is safe for concurrent use.
 //
-// Bags of before version 2.0 are read by package oldbag. Encrypted bags are read if there is
-// a key, see encryption.go; without one only Info can be read. Other versions than these are
-// refused with an error that wraps storage.ErrUnsupported.
+// Bags of before version 2.0 are read by package oldbag. Encrypted bags are read if there is a key,
+// see encryption.go; without a key only Info can be read. Other versions are refused with an error
+// that wraps storage.ErrUnsupported.
 //
 // # Writing
 //

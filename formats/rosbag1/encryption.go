@@ -26,9 +26,9 @@ type encryptor interface {
 // The fields of the file header of an encrypted bag that all encryptions have.
 const fieldEncryptor = "encryptor"
 
-// openEncryptor returns the Encryptor of a bag whose file header has fields. key is what the user has
-// set; without one, others may be asked. The error wraps storage.ErrKey if there is no key. Whether a
-// key fits is found by what it decrypts.
+// openEncryptor returns the Encryptor of a bag whose file header has fields. key is what the user
+// has set; without it, programs may be asked for a key. The error wraps storage.ErrKey if there is
+// no key. Whether a key fits is found by what it decrypts.
 func openEncryptor(ctx context.Context, fields map[string]string, key storage.Secret) (encryptor, error) {
 	switch name := fields[fieldEncryptor]; name {
 	case aesName:

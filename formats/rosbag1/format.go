@@ -57,7 +57,7 @@ func headerField(key string) bool {
 	return key != "" && key != "type" && key != "message_definition" && !strings.Contains(key, "=")
 }
 
-// stem also knows the name that rosbag gives a bag until it is closed, and that of one that
+// stem also knows the name that rosbag gives a bag until it is closed, and the name of a bag that
 // is compressed as a whole.
 func stem(name string) string {
 	for _, p := range packings {
@@ -72,8 +72,8 @@ func stem(name string) string {
 	return name
 }
 
-// sniff knows bags of all versions by their first line, also those that Open
-// refuses, so that they are refused by name, and by what follows if that line is damaged.
+// sniff knows bags of all versions by their first line, or by what follows if that line is damaged.
+// It also knows bags that Open refuses, so that they are refused by name.
 func sniff(fsys storage.FS, path string, head []byte) bool {
 	if p := packingOf(head); p != nil {
 		return sniffPacked(fsys, path, p)

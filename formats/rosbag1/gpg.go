@@ -14,9 +14,9 @@ import (
 // passphraseVariable is where rosbag has the passphrase of a key.
 const passphraseVariable = "ROSBAG_GPG_PASSPHRASE"
 
-// runGPG passes input to gpg, and returns its output. Keys are in GNUPGHOME. The passphrase
-// of a key comes from ROSBAG_GPG_PASSPHRASE or the agent; nobody is asked for one. It goes to gpg as
-// the first line of its input, so that it is in no list of processes.
+// runGPG passes input to gpg, and returns its output. Keys are in GNUPGHOME. The passphrase of a
+// key comes from ROSBAG_GPG_PASSPHRASE or the agent; nobody is asked for it. gpg gets it as the
+// first line of its input, so that it is in no list of processes.
 func runGPG(ctx context.Context, input []byte, args ...string) ([]byte, error) {
 	path, err := exec.LookPath("gpg")
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// verifyChunks is how many chunk headers are read when an indexed bag is opened,
-// to compare the index with them. A bag with more chunks has as many of them
-// read, evenly spread, so that opening a bag of any size is quick.
+// verifyChunks is how many chunk headers are read when an indexed bag is opened, to compare the
+// index with them. Of a bag with more chunks as many are read, evenly spread, so that opening a bag
+// of any size is quick.
 const verifyChunks = 16384
 
 var errIndex = errors.New("the index is inconsistent")
@@ -203,9 +203,9 @@ func (r *reader) numberTopics() {
 	r.topicSets = nil
 }
 
-// verify puts the blocks in the order of the file and compares them with the
-// chunk headers: each chunk must begin where the index records of the one before
-// end. pos is where the trailer begins.
+// verify puts the blocks in the order of the file and compares them with the chunk headers: each
+// chunk must begin where the index records of the chunk before end. pos is where the trailer
+// begins.
 func (r *reader) verify(pos int64) error {
 	slices.SortFunc(r.blocks, func(a, b block) int {
 		if a.Offset < b.Offset {

@@ -6,12 +6,13 @@ import (
 	"github.com/bagconv/bagconv/formats/internal/chunked"
 )
 
-// An indexOrder is the order of the fields in the headers of INDEX_DATA records. The order means nothing, but
-// PyPI's rosbags takes that of the first record of a bag for all (rosbag1/reader.py, read_index_data): so
-// records that are added to a bag have the order of those that are there.
+// An indexOrder is the order of the fields in the headers of INDEX_DATA records. The order means
+// nothing, but PyPI's rosbags takes the order of the first record of a bag for all
+// (rosbag1/reader.py, read_index_data). So records that are added to a bag have the order of its
+// own records.
 type indexOrder [4]string
 
-// usualOrder is that of bags that are written anew, and of roscpp's.
+// usualOrder is the order in bags that are written anew, and in roscpp's.
 var usualOrder = indexOrder{"conn", "count", "op", "ver"}
 
 // appendHead appends an INDEX_DATA record of so many entries up to its data.
@@ -32,8 +33,8 @@ func (o *indexOrder) appendHead(dst []byte, conn, count uint32) []byte {
 	return binary.LittleEndian.AppendUint32(dst, count*indexEntry)
 }
 
-// parse takes over the order of a record header, without its length. It is false if the header has other fields
-// than those that are written.
+// parse takes over the order of a record header, without its length. It is false if the header does
+// not have exactly the fields that are written.
 func (o *indexOrder) parse(b []byte) bool {
 	var have indexOrder
 	for i := range have {
@@ -54,7 +55,8 @@ func (o *indexOrder) parse(b []byte) bool {
 	return len(b) == 0
 }
 
-// indexOrder returns the order in the first INDEX_DATA record behind a chunk; of a bag without any, the usual one.
+// indexOrder returns the order in the first INDEX_DATA record behind a chunk. In a bag without such
+// a record it is the usual order.
 func (r *reader) indexOrder() (indexOrder, error) {
 	order := usualOrder
 	w := r.window()

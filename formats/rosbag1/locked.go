@@ -18,8 +18,8 @@ import (
 // the record, u32 length, encrypted fields of the connection header. All else is in clear: where
 // chunks are, how many messages they have, and their times.
 
-// hidden are the connections of a bag that is locked: their number, and how many messages have
-// those whose id a CHUNK_INFO has.
+// hidden are the connections of a bag that is locked: how many there are, and how many messages
+// each id in the CHUNK_INFO records has.
 type hidden struct {
 	number int
 	byID   map[uint32]*connection
@@ -66,8 +66,7 @@ func headerFields(b []byte) map[string]string {
 	return fields
 }
 
-// unlock gets the key of an encrypted bag. Without one, Info alone can be read, if that is
-// enough.
+// unlock gets the key of an encrypted bag. Without a key, only Info can be read, if that is enough.
 func (r *reader) unlock(fields map[string]string, o *storage.ReadOptions) error {
 	name := fields[fieldEncryptor]
 	fact := fmt.Sprintf("%.60s", name)
@@ -179,7 +178,7 @@ func (s *scanner) sealed(at int64, c *connection) error {
 	}
 	s.run, s.open, s.trailer = false, false, true
 	if old := s.r.conns.byID[c.id]; old != nil {
-		return nil // it is that of a chunk
+		return nil // a chunk has defined it
 	}
 	s.r.conns.add(c)
 	return s.r.checkFields(c, at)

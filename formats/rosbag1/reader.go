@@ -36,7 +36,7 @@ type reader struct {
 
 	verifies int // chunk headers that are compared with the index
 
-	copying *copying // of the Writer that copies chunks; nil: none
+	copying *copying // of the Writer that copies chunks; nil: no Writer does
 
 	enc    encryptor // of an encrypted bag; else nil
 	locked bool      // it is encrypted and there is no key: only Info can be read
@@ -48,7 +48,7 @@ type reader struct {
 
 	// For Reindex.
 	records  bool    // CONNECTION records are kept
-	why      *reason // that the index is not used; nil: it is
+	why      *reason // why the index is not used; nil: it is used
 	unclosed int64   // offset of the last chunk, if the file ends within it and its records lie plain; 0: it does not
 }
 
@@ -58,7 +58,7 @@ type block struct {
 	storage.Block
 	run   bool
 	index int64 // bytes of its INDEX_DATA records, by the trailer
-	info  int64 // offset of its CHUNK_INFO record; 0: it has none
+	info  int64 // offset of its CHUNK_INFO record; 0: no record
 	dirty bool  // the scan found this chunk damaged: Size is where its bytes end, not what its header has
 	cut   bool  // the file ends within this chunk, or its recorder stopped there: a warning of the whole bag has it
 
@@ -238,8 +238,8 @@ func (r *reader) readHead(o *storage.ReadOptions) (h header, why *reason, err er
 	return h, nil, nil
 }
 
-// firstRecord returns where the records begin that a file header has among the blanks which fill it up, from from
-// to to; to if there is none.
+// firstRecord looks for records among the blanks that fill up a file header, between from and to.
+// It returns where they begin; to if there are only blanks.
 func (r *reader) firstRecord(from, to int64) (int64, error) {
 	buf := make([]byte, storage.SniffLen)
 	for from < to {
@@ -255,7 +255,7 @@ func (r *reader) firstRecord(from, to int64) (int64, error) {
 	return to, nil
 }
 
-// looksLikeBag reports whether a file header stands where that of version 2.0 does.
+// looksLikeBag reports whether a file header stands where it stands in version 2.0.
 func looksLikeBag(head []byte) bool {
 	var h header
 	return len(head) > len(versionLine) && h.parseRecord(head[len(versionLine):]) == nil && h.op == opFileHeader

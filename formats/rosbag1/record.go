@@ -134,9 +134,9 @@ func (h *header) parse(b []byte) error {
 	return h.guess(fields)
 }
 
-// guess settles the op of a header whose own is damaged, missing or unknown:
-// one that has the fields of a record, all and no others, is that record. Other
-// unknown records are left to be skipped, as the format wants it.
+// guess settles the op of a header whose own op is damaged, missing or unknown: a header that has
+// the fields of a record, all and no others, is that record. Other unknown records are left to be
+// skipped, as the format wants it.
 func (h *header) guess(fields int) error {
 	for _, g := range [...]struct {
 		op     byte

@@ -17,14 +17,15 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// reindex writes the end of a bag that was not closed: CONNECTION and CHUNK_INFO records after
-// its last byte, then their place into the file header. If the last chunk was not closed either
-// and is plain, its two lengths and its INDEX_DATA records are written too; if it is whole, and the
-// file ends within its INDEX_DATA records or before them, these are. See storage.Format.
+// reindex writes the end of a bag that was not closed: CONNECTION and CHUNK_INFO records after its
+// last byte, then their place into the file header. If the last chunk was not closed either and is
+// plain, its two lengths and its INDEX_DATA records are written too. If the last chunk is whole,
+// and the file ends within its INDEX_DATA records or before them, these records are written too.
+// See storage.Format.
 //
-// INDEX_DATA records stand between chunks, where there is no room for new ones, and other
-// readers refuse a bag whose chunks have none: a bag that lacks those of another chunk, and one with
-// other damage, needs a copy.
+// INDEX_DATA records stand between chunks, where there is no room for new ones, and other readers
+// refuse a bag with a chunk that lacks them. So a bag that lacks the records of another chunk, or
+// has other damage, needs a copy.
 func reindex(ctx context.Context, path string, o storage.ReindexOptions) (changes []storage.IndexChange, err error) {
 	fsys := iox.FS(o.FS)
 	f, err := fsys.Open(path)
@@ -128,7 +129,7 @@ func (x *reindexer) plan(head []byte) error {
 		case b.run:
 			return x.refuse("messages from byte %d on lie outside of a chunk", b.Offset)
 		case b.cut && b.Messages == 0 && i == len(r.blocks)-1:
-			// It is no chunk yet, and gives way.
+			// It is not a chunk yet, and gives way.
 		case b.dirty || b.cut:
 			return x.refuse("the chunk at byte %d is not whole, and an index would hide the %d messages that can be read of it",
 				b.Offset, b.Messages)
@@ -176,8 +177,8 @@ func (x *reindexer) chunk(b *block) error {
 	return nil
 }
 
-// lastIndex writes the INDEX_DATA records of the last chunk anew. Behind the end nothing may follow
-// that is whole.
+// lastIndex writes the INDEX_DATA records of the last chunk anew. No whole record may follow behind
+// the end.
 func (x *reindexer) lastIndex(b *block) error {
 	from := x.end
 	if err := x.records(from, func(*header) bool { return true }); err != nil {

@@ -15,9 +15,8 @@ var opField = []byte("\x04\x00\x00\x00op=")
 // the topic name of a connection whose writer put it before op.
 const maxBack = 512
 
-// nextRecord returns the offset, from from on, of the next bytes in b that read
-// as a message or connection, fit into b, and are followed by a record header or
-// by the end of b; len(b) when there is none.
+// nextRecord returns the offset, from from on, of the next bytes in b that read as a message or
+// connection, fit into b, and are followed by a record header or by the end of b; else len(b).
 func nextRecord(b []byte, from int) int {
 	var h header
 	for at := from; at < len(b); at++ {
@@ -41,9 +40,9 @@ func nextRecord(b []byte, from int) int {
 	return len(b)
 }
 
-// candidate looks, from at on, for an op field that belongs to a whole record
-// header starting at from or later, and parses that header. It returns where the
-// header starts and where the op field is; start is -1 when there is none.
+// candidate looks, from at on, for an op field that belongs to a whole record header starting at
+// from or later, and parses that header. It returns where the header starts and where the op field
+// is; start is -1 if no such header is found.
 func candidate(h *header, b []byte, from, at int) (start, opAt int) {
 	for {
 		i := bytes.Index(b[at:], opField)
@@ -64,9 +63,8 @@ func candidate(h *header, b []byte, from, at int) (start, opAt int) {
 	}
 }
 
-// find returns the offset, from from on, of the next record with an op in ops (a
-// bit for each) that fits into the file and is followed by a record; to when
-// there is none before to.
+// find returns the offset, from from on, of the next record with an op in ops (a bit for each) that
+// fits into the file and is followed by a record; to if no such record begins before to.
 func (r *reader) find(from, to int64, ops uint16) (int64, error) {
 	var h header
 	var buf []byte

@@ -30,7 +30,7 @@ type scanner struct {
 		start, end int64
 		conn       uint32
 	} // message of the run
-	open bool // the last chunk header was that of a plain chunk without end
+	open bool // the last chunk header is the header of a plain chunk without end
 
 	chunks    int64 // that have a header
 	inside    int64 // where the data of the last chunk ends by its header
@@ -38,12 +38,12 @@ type scanner struct {
 	notes     []note
 	infos     []chunkInfo
 	ownerless int64 // messages of connections that the file does not define
-	trailer   bool  // the last records were those of an index
+	trailer   bool  // the last records were index records
 	settled   int   // notes that were there at the last chunk or message
 
-	// visit, unless it is nil, is called after each record at p, and after bytes that are
-	// none, for the reason cause; next is where reading goes on. Then chunks are not read
-	// for what they hold.
+	// visit, unless it is nil, is called after each record at p, and after bytes that are not
+	// records, for the reason cause; next is where reading goes on. Then chunks are not read for
+	// what they hold.
 	visit func(p, next int64, h *header, cause error) error
 }
 
@@ -57,7 +57,7 @@ type note struct {
 	what      string
 }
 
-// note keeps what is wrong. Of very many the last ones are one.
+// note keeps what is wrong. If there is very much, the last note counts all the rest.
 func (s *scanner) note(code string, at, bytes int64, repaired bool, format string, args ...any) {
 	if len(s.notes) > warnings.Max {
 		s.notes[len(s.notes)-1].bytes += bytes
@@ -148,8 +148,7 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 	next := p
 	var err error
 	if m := &s.last; s.run && m.end == p {
-		// When a record begins within the message before p, it is that
-		// message's length that is damaged.
+		// If a record begins within the message before p, the length of that message is damaged.
 		if next, err = s.r.find(m.start+messageFixed, p, all); err != nil {
 			return 0, err
 		}

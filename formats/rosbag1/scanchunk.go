@@ -58,8 +58,8 @@ func (s *scanner) chunk(p int64, h *header) (int64, error) {
 	return end, nil
 }
 
-// compressedEnd returns where the data of a compressed chunk ends. When it is
-// not where it is by the header, the block is dirty.
+// compressedEnd returns where the data of a compressed chunk ends. If the header says otherwise,
+// the block is dirty.
 func (s *scanner) compressedEnd(p int64, c *chunk, b *block) (end int64, err error) {
 	const after = 1<<opIndex | 1<<opChunk | 1<<opChunkInfo
 	end = c.data + c.stored

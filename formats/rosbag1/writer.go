@@ -28,7 +28,7 @@ type writer struct {
 	state     chunked.State
 	path      string      // of the bag
 	out       *iox.Output // nil: it adds to a bag
-	old       *oldBag     // to which it adds; nil: none
+	old       *oldBag     // the bag to which it adds; nil: a new bag
 	order     indexOrder  // of INDEX_DATA
 	file      storage.File
 	codec     *compress.Codec
@@ -38,13 +38,13 @@ type writer struct {
 	copies    bool // chunks may be copied: nothing is asked for that they might not be
 
 	enc    encryptor         // nil: nothing is encrypted
-	fields map[string]string // of the file header, if it is
+	fields map[string]string // of the file header of an encrypted bag
 
 	conns []outConn
-	cur   *outChunk // the chunk being filled; nil when there is none
+	cur   *outChunk // the chunk being filled; nil: no chunk
 	pool  sync.Pool // of *outChunk
 
-	copying *copying // whose chunks are copied; nil: nobody's
+	copying *copying // whose chunks are copied; nil: no chunks are copied
 	copied  int      // chunks so far, for tests
 
 	mu       sync.Mutex // guards what Append writes
@@ -61,7 +61,7 @@ type outConn struct {
 	data    []byte    // of that record
 	written bool      // it is in a chunk that this Writer has made
 	old     bool      // the bag to which the Writer adds has it
-	chunk   *outChunk // the last chunk with messages of it
+	chunk   *outChunk // the last chunk with its messages
 	slot    int       // its place in chunk.used
 }
 
@@ -154,8 +154,8 @@ func (w *writer) fileHeader(indexPos int64) []byte {
 // Identity returns that connections are kept apart. See storage.Writer.
 func (w *writer) Identity() storage.Identity { return storage.IdentityTopic }
 
-// CreateTopic makes a connection. See storage.Writer. Those keys of t.Metadata that
-// can be fields of the connection header become such.
+// CreateTopic makes a connection. See storage.Writer. Keys of t.Metadata that can be fields of the
+// connection header become fields.
 func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err := w.state.Usable(); err != nil {
 		return 0, err
@@ -218,7 +218,7 @@ func (w *writer) unsupported(format string, args ...any) error {
 	return w.fail(fmt.Sprintf(format, args...), storage.ErrUnsupported)
 }
 
-// refuse stops the writer with that error.
+// refuse stops the writer with the error of unsupported.
 func (w *writer) refuse(format string, args ...any) error {
 	return w.state.Stop(w.unsupported(format, args...))
 }

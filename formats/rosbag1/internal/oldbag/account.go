@@ -49,8 +49,8 @@ func (s *scanner) account() error {
 	return nil
 }
 
-// cutEnd takes the gap at the end of a file that is too short for its index: it is of the same
-// cut. It is nil if there is none.
+// cutEnd takes out the gap at the end of a file that is too short for its index: the gap comes from
+// the same cut. It is nil if the file does not end with a gap.
 func (s *scanner) cutEnd(indexPos int64) *gap {
 	if n := len(s.gaps) - 1; n >= 0 && indexPos > s.r.src.Size && s.gaps[n].at+s.gaps[n].bytes == s.r.src.Size {
 		g := s.gaps[n]

@@ -23,13 +23,12 @@ const lineSize = 16 // of the usual version line
 // A Version is the version of an old bag.
 type Version struct {
 	Name    string // "1.2", "1.1", "1.0", "0"
-	Damaged bool   // the version line is; what follows it shows the version
+	Damaged bool   // the version line is damaged; what follows it shows the version
 	first   int64  // offset of what follows the version line
 }
 
-// Detect returns the version of the bag that begins with head; Name is "" if it is none.
-// A version line that names another version is an error that wraps
-// storage.ErrUnsupported.
+// Detect returns the version of the bag that begins with head; Name is "" if head begins no old
+// bag. A version line that names another version is an error that wraps storage.ErrUnsupported.
 func Detect(head []byte) (Version, error) {
 	text, _, whole := bytes.Cut(head[:min(len(head), 64)], []byte("\n"))
 	if name := versionLines[string(text)]; name != "" && whole {

@@ -6,7 +6,7 @@
 //
 //	"#ROSRECORD V1.2\n"
 //	FILE_HEADER          4096 bytes, with the offset of the index, 0 while recording;
-//	                     the first writers have none, and no index
+//	                     the first writers write no header and no index
 //	MSG_DEF, MSG_DATA    the definition before the first message of a topic; the first
 //	                     writers: of a type
 //	INDEX_DATA ...       one for each topic
@@ -32,10 +32,10 @@
 //
 // # Reading
 //
-// The heads of all records are read when a bag is opened, and records that follow each other
-// are put into blocks of about 512 KiB. The index of version 1.2 may point anywhere: it is only
-// asked how many messages there should be. After damage the reader goes on
-// at the next bytes that are a record and are followed by one.
+// The heads of all records are read when a bag is opened, and records that follow each other are
+// put into blocks of about 512 KiB. The index of version 1.2 may point anywhere: it is only asked
+// how many messages there should be. After damage the reader goes on at the next bytes that are a
+// record and are followed by another record.
 //
 // A topic of the contract is what its messages have: topic, type and md5, and the
 // publisher if that stands there.

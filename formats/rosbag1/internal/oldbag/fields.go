@@ -13,8 +13,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// AppendFields appends the fields of a header, for people to read. Headers of records have
-// one form from version 1.2 on, and so have those of connections.
+// AppendFields appends the fields of a header, for people to read. Headers of records have one form
+// from version 1.2 on, and so do headers of connections.
 func AppendFields(list []storage.Fact, b []byte) []storage.Fact {
 	for len(b) > 0 {
 		n := uint64(0)

@@ -89,9 +89,9 @@ func (v11) parse(r *record, b []byte) (err error) {
 
 func (v11) describe(r *record) storage.Topic { return topicOf(r) }
 
-// next looks for the lines of an md5sum and a type. A topic stands before them, without
-// anything between it and the data of the message before: it is one that is known, or
-// begins at the first '/' after what is part of no name.
+// next looks for the lines of an md5sum and a type. A topic stands before them, with nothing
+// between it and the data of the message before. So it is a known topic, or begins at the first '/'
+// after a byte that no name has.
 func (v v11) next(r *record, b []byte, from int) int {
 	for at := from; ; at++ {
 		n := bytes.IndexByte(b[min(at, len(b)):], '\n')

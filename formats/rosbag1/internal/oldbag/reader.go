@@ -35,16 +35,16 @@ type topic struct {
 	messages int64
 }
 
-// minBlock is as many bytes as a core keeps near while it reads them. maxBlocks is how many of
-// them there are before they become larger.
+// minBlock is as many bytes as a core keeps near while it reads them. maxBlocks is how many blocks
+// there are before they become larger.
 const (
 	minBlock  = 512 << 10
 	maxBlocks = 128 << 10
 )
 
-// Open reads the heads of all records of src, whose first bytes Detect knows. If audit
-// is true, it also compares the index with them. The Reader closes src.File, unless the
-// error is not nil.
+// Open reads the heads of all records of src, whose first bytes Detect knows. If audit is true, it
+// also compares the index with the records. The Reader closes src.File, unless the error is not
+// nil.
 func Open(src *chunked.Source, v Version, audit bool) (*Reader, error) {
 	r := &Reader{src: src, version: v, byKey: map[string]storage.TopicID{}, blockSize: max(minBlock, src.Size/maxBlocks)}
 	if v.Damaged {
@@ -106,7 +106,7 @@ func (r *Reader) begin() error {
 // maxTableSize is the most bytes of a table of topics that are read.
 const maxTableSize = 4 << 20
 
-// topic returns the topic of a message, a new one if there is none yet.
+// topic returns the topic of a message. It makes the topic if it is new.
 func (r *Reader) topic(rec *record) storage.TopicID {
 	id, ok := r.byKey[string(rec.key)]
 	if !ok {
@@ -154,8 +154,8 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 // Order is by blocks: the scan has seen all times. See storage.BlockReader.
 func (r *Reader) Order() storage.Order { return storage.OrderBlocks }
 
-// ReadBlock reads a group of records. See storage.BlockReader. Damage lies between blocks:
-// one that cannot be read as it was when the bag was opened has changed since.
+// ReadBlock reads a group of records. See storage.BlockReader. Damage lies between blocks: a block
+// that cannot be read as it was when the bag was opened has changed since.
 func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	b.Messages = b.Messages[:0]
 	if err := cmp.Or(ctx.Err(), r.src.Ctx.Err()); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// encoding and schemaEncoding are those of ROS 1, whatever the version of the bag.
+// encoding and schemaEncoding are ROS 1's, whatever the version of the bag.
 const (
 	encoding       = "ros1"
 	schemaEncoding = "ros1msg"
@@ -24,8 +24,8 @@ const (
 	kindIndex
 )
 
-// A record is the head of one: all of it but its data. Slices point into the bytes that
-// were parsed, key may point into scratch. Both are valid until the next parse.
+// A record is the head of a record: all of it but its data. Slices point into the bytes that were
+// parsed, key may point into scratch. Both are valid until the next parse.
 type record struct {
 	kind    kind
 	guessed bool   // its op is damaged, the other fields show what it is
@@ -51,8 +51,8 @@ type dialect interface {
 	// is storage.ErrTruncated.
 	parse(r *record, b []byte) error
 
-	// next returns where, at or after from, the next bytes of b are that could be the head
-	// of a record; -1 if there are none. r is overwritten.
+	// next returns where in b, at or after from, the next bytes begin that could be the head of a
+	// record, or -1. r is overwritten.
 	next(r *record, b []byte, from int) int
 
 	// describe returns the topic of a message, without its definition.

@@ -34,13 +34,13 @@ type scanner struct {
 	// nil: nobody lists them.
 	visit func(p, next int64, cut *gap) error
 
-	header  *record // of the file; nil: it has none
+	header  *record // of the file; nil: no header
 	indexes []indexed
 	gaps    []gap
 	guessed bool
 }
 
-// A definition is what a MSG_DEF is about. That of a type has no topic.
+// A definition is what a MSG_DEF is about. The definition of a type has no topic.
 type definition struct{ topic, typ, md5 string }
 
 // indexed is an INDEX_DATA record.
@@ -196,8 +196,8 @@ func (s *scanner) endRun() {
 	}
 }
 
-// skip goes past bytes that are no record, up to the next one. If that is within the message
-// before, the length of that one is damaged, and it is skipped too.
+// skip goes past bytes that are no record, up to the next record. If that begins within the message
+// before, the length of the message is damaged, and the message is skipped too.
 func (s *scanner) skip(p int64, cause error) (*gap, error) {
 	next := p
 	if m := &s.last; m.here && m.end == p {
@@ -240,8 +240,8 @@ func (s *scanner) drop() {
 	}
 }
 
-// find returns where, from from on and before to, the next record begins that fits into
-// the file and is followed by one; to if there is none.
+// find returns where the next record begins, from from on and before to, that fits into the file
+// and is followed by another record; else to.
 func (s *scanner) find(from, to int64) (int64, error) {
 	size, step := s.r.src.Size, int64(8<<10)
 	var buf []byte
@@ -287,8 +287,8 @@ func (s *scanner) plausible(p int64) (bool, error) {
 	return err == nil || errors.Is(err, storage.ErrTruncated), chunked.OnlyIO(err)
 }
 
-// define gives topics their definitions: of the topic, or else of its type. One that is
-// defined and has no messages is a topic too.
+// define gives topics their definitions: the definition of the topic, or else of its type. A topic
+// that is defined and has no messages is a topic too.
 func (s *scanner) define() {
 	have := map[definition]bool{}
 	for i := range s.r.topics {

@@ -47,7 +47,7 @@ const (
 	needIndex      = hasTopic | hasCount
 )
 
-// fields are those of a header that are not in a record.
+// fields are the fields of a header that are not in a record.
 type fields struct {
 	op        byte
 	have      int
@@ -210,7 +210,7 @@ func (v v12) next(r *record, b []byte, from int) int {
 			if start := def - 8; start >= from {
 				err := v.parse(r, b[start:])
 				if err == nil && r.kind == kindDefinition || errors.Is(err, storage.ErrTruncated) {
-					return start // a long one may end after b
+					return start // a long head may end after b
 				}
 			}
 			def++
