@@ -8,8 +8,8 @@ import (
 // uncounted are the codes of damage that leaves open how much is missing.
 var uncounted = []string{"truncated", "salvaged", "part", "missing-part", "wal", "wal-uncommitted", "journal"}
 
-// explained reports whether damage is known that explains what else is missing: that is no
-// other damage.
+// explained reports whether known damage explains what else is missing: then missing messages
+// are no further damage.
 func (r *reader) explained() bool {
 	return r.uncounted.Load()
 }
@@ -36,9 +36,9 @@ func (r *reader) losePart(path string) {
 	r.lose(-1-len(r.lost), storage.Lost{Bytes: size, Blocks: 1})
 }
 
-// lostSoFar is what damage has cost, as far as it was met. total is the number of
-// messages that there are by the topics. If metadata.yaml has counted them all,
-// what is missing is known; else it may be more than what was met. r.mu is held.
+// lostSoFar is what damage has cost, as far as it was met. total is the number of messages by the
+// topics. If metadata.yaml has counted all messages, the number of missing ones is known; else more
+// may be missing than was met. r.mu is held.
 func (r *reader) lostSoFar(total int64) (l storage.Lost) {
 	for _, b := range r.lost {
 		l.Add(b)

@@ -123,7 +123,7 @@ func (w *fileWriter) begin(fsys storage.FS, o storage.WriteOptions) (err error) 
 // Identity returns that readers know topics by name, type and encoding. See storage.Writer.
 func (w *fileWriter) Identity() storage.Identity { return storage.IdentityType }
 
-// Topics returns those of the recording. See storage.Appender.
+// Topics returns the topics of the recording. See storage.Appender.
 func (w *fileWriter) Topics() []storage.Topic { return w.old.topics }
 
 // CreateTopic makes a topic known, or continues one that is there. See Writer.CreateTopic.
@@ -269,7 +269,7 @@ type oldFile struct {
 	head   sqlite.Header
 	tables tables
 	defs   map[string]definition
-	row    *ros2bag.Metadata // the last one of the table of metadata; nil: there is none
+	row    *ros2bag.Metadata // the last row of the table of metadata; nil: the table has no rows
 	distro string
 	all    ros2bag.Part // the messages
 }

@@ -54,14 +54,14 @@ func (w *fileWriter) finish() error {
 	return w.move()
 }
 
-// ifMissing makes a table only if there is none of its name. Recorders before Humble have fewer;
-// their readers skip those that they do not know.
+// ifMissing makes a table unless a table of its name exists. Recorders before Humble have fewer
+// tables; their readers skip tables that they do not know.
 func ifMissing(create string) string {
 	return strings.Replace(create, "CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)
 }
 
-// metadata returns that of the recording: its last row, with the numbers of messages that
-// there are, or what a recorder of its schema would have written.
+// metadata returns the metadata of the recording: its last row, with the real numbers of messages,
+// or what a recorder of its schema would have written.
 func (f *oldFile) metadata() *ros2bag.Metadata {
 	m := f.row
 	if m == nil {
@@ -119,8 +119,8 @@ func (w *fileWriter) addTopic(t *addedTopic, qosNames bool) error {
 	return w.db.Run("INSERT INTO topics ("+strings.Join(columns, ",")+") VALUES ("+marks+")", values...)
 }
 
-// addDefinitions adds the definitions of types that the table does not have, and marks new
-// topics whose own is another.
+// addDefinitions adds the definitions of types that the table does not have. It marks new topics
+// whose definition differs from the table's.
 func (w *fileWriter) addDefinitions() error {
 	rows := map[string]storage.Schema{}
 	for typ, d := range w.old.defs {

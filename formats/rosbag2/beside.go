@@ -15,8 +15,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// salvageOpen takes rows from the pages, with those of a transaction that was not
-// committed. cause is why the committed state cannot be read, or nil.
+// salvageOpen takes rows from the pages, also the rows of a transaction that was not committed.
+// cause is why the committed state cannot be read, or nil.
 func (p *part) salvageOpen(ctx context.Context, fsys storage.FS, meta *ros2bag.Metadata, cause error,
 	warn ros2bag.Warner) error {
 	overlay, total := p.overlay, p.total
@@ -27,7 +27,7 @@ func (p *part) salvageOpen(ctx context.Context, fsys storage.FS, meta *ros2bag.M
 		reason = fmt.Errorf("the last transaction was not committed: %w", storage.ErrCorrupt)
 	}
 	err := p.salvage(ctx, fsys, meta, reason, warn)
-	if cause == nil && err == reason { // there is nothing of it
+	if cause == nil && err == reason { // the transaction left no rows
 		p.overlay, p.total, err = overlay, total, nil
 	}
 	return err
@@ -71,8 +71,8 @@ func (p *part) openBeside(fsys storage.FS, suffix string, use func(f storage.Fil
 	return err
 }
 
-// withoutLeftover returns the bytes of a file without those that an addition has written behind
-// its pages and that do not count; see fileWriter.
+// withoutLeftover returns the size of a file without the bytes that a killed addition left behind
+// its pages, which do not count; see fileWriter.
 func (p *part) withoutLeftover(fsys storage.FS, head []byte, size int64, warn ros2bag.Warner) (int64, error) {
 	if p.temp != nil {
 		return size, nil
@@ -116,9 +116,9 @@ func (p *part) useWAL(f storage.File, size int64, warn ros2bag.Warner) error {
 	return nil
 }
 
-// useJournal rolls back, as SQLite would on opening the database. A journal that
-// begins with zero, in an empty database, or of a transaction that was committed
-// with others, has nothing to roll back.
+// useJournal rolls back, as SQLite would on opening the database. A journal has nothing to roll
+// back if it begins with zero, if the database is empty, or if its transaction was committed with
+// others.
 func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, size int64, head []byte,
 	warn ros2bag.Warner) error {
 	var first [1]byte

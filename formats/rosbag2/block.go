@@ -68,15 +68,15 @@ type rowSource interface {
 	Append(dst []byte, row *sqlitefile.Row) ([]byte, error)
 }
 
-// scanBytes is how much is read at once: 1 MB in all for each scanner. countBytes is that
-// if the payloads do not matter.
+// scanBytes is how much is read at once: 1 MB in all for each scanner. countBytes is the same if
+// the payloads do not matter.
 const (
 	scanBytes  = 128 << 10
 	countBytes = 16 << 10
 )
 
-// scanner reads a part that was not salvaged; heads means that no data is asked for, but
-// for what is Local.
+// scanner reads a part that was not salvaged. With heads no data is asked for, except what is
+// Local.
 func (c *conn) scanner(heads bool) rowSource {
 	switch {
 	case c.part.table == nil:
@@ -120,8 +120,7 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	return r.fail(p.path, "messages", err)
 }
 
-// reported reports whether an error is complete: a warning that strict reading made an error
-// of.
+// reported reports whether an error is complete: strict reading made it of a warning.
 func reported(err error) bool {
 	var e *storage.Error
 	return errors.As(err, &e)
@@ -158,8 +157,8 @@ func (f *filler) end() {
 	}
 }
 
-// topic counts a row in, and finds its topic. ok is false when there is none, and
-// the row is left out.
+// topic returns the row's topic and counts the row. ok is false if the row has no topic: then it is
+// left out.
 func (f *filler) topic(rowid, id int64) (topic storage.TopicID, ok bool, err error) {
 	if f.n&255 == 0 && f.ctx.Err() != nil {
 		return 0, false, f.ctx.Err()

@@ -7,11 +7,11 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Checkpoint writes the messages so far, and topics and definitions that came since the last
-// one. The database stays empty for SQLite until the end, but a reader finds the pages of both
+// Checkpoint writes the messages so far, and topics and definitions that came since the last one.
+// The database stays empty for SQLite until the end, but a reader finds the pages of both
 // (salvage.go). Parts that get no more messages are finished, with the topics so far. Parts that
-// are compressed as a whole are refused: what they have so far is no file yet. On a store, nothing is there
-// before the end. See storage.Checkpointer.
+// are compressed as a whole are refused: their bytes so far are not a file yet. On a store, nothing
+// is there before the end. See storage.Checkpointer.
 func (w *writer) Checkpoint() error {
 	if err := w.State.Usable(); err != nil {
 		return err
@@ -36,11 +36,11 @@ func (w *writer) stop(err error) error {
 	return w.State.Stop(w.Wrap("", err))
 }
 
-// notes are rows of small tables that checkpoints have written before these can be filled.
+// notes are rows of small tables that checkpoints have written before the tables can be filled.
 type notes struct {
-	topics int      // topics that have them
+	topics int      // topics that have notes
 	metas  int64    // rows of metadata
-	pages  []uint32 // of all of them, when the rows of messages are settled
+	pages  []uint32 // pages of all notes, when the rows of messages are settled
 }
 
 func (w *writer) checkpoint() error {

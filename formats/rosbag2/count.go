@@ -74,8 +74,8 @@ func (r *reader) count() error {
 	return nil
 }
 
-// compareCount reports that metadata.yaml counts other than there are. If that is an
-// estimate, only more than there are rowids is known to be wrong.
+// compareCount reports a count of metadata.yaml that differs from the number of messages. If that
+// number is an estimate, only a count above the number of rowids is known to be wrong.
 func (r *reader) compareCount(stated int64) error {
 	total, about := int64(0), ""
 	for i := range r.topics.List {
@@ -191,7 +191,7 @@ func (r *reader) tally(p *part, counted bool) (t tally, err error) {
 	return t, r.fail(p.path, "messages", err)
 }
 
-// tallyIndex asks timestamp_idx, or another that begins with the time.
+// tallyIndex asks timestamp_idx, or another index that begins with the time.
 func (c *conn) tallyIndex() (t tally, err error) {
 	if err := c.engine(0); err != nil {
 		return t, err
@@ -245,9 +245,9 @@ func (r *reader) tallyRows(c *conn) (tally, error) {
 	return t, err
 }
 
-// lookForOrphans looks for messages that the tree does not have, where rowids are
-// missing: a power cut can leave a tree that is sound, and short. A sound database
-// whose messages were deleted has none; it is read once more to see that.
+// lookForOrphans looks for messages that the tree does not have, where rowids are missing: a power
+// cut can leave a tree that is sound, and short. A sound database whose messages were deleted has
+// no orphans; it is read once more to see that.
 func (r *reader) lookForOrphans(c *conn) error {
 	p := c.part
 	if p.rows == p.dense() {

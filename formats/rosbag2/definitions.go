@@ -23,8 +23,8 @@ func (p *outPart) writeDefinitions() error {
 	return nil
 }
 
-// define reports whether a row for the definition of a topic is missing among those by type,
-// and adds it to them. If there is another one, or none is possible, it is the topic's own.
+// define adds a row for the definition of a topic to the rows by type, and reports whether it was
+// missing. t.ownSchema is set if the row has another definition, or no row can hold this one.
 func (t *outTopic) define(rows map[string]storage.Schema) (missing bool) {
 	if len(t.Schema.Data) == 0 && t.Schema.Encoding == "" {
 		return false

@@ -109,13 +109,13 @@ func (s *sample) round() error {
 	return nil
 }
 
-// scale makes counts of t: for every asked rowids of the sample there are n.
+// scale makes counts of t: s.asked rowids of the sample stand for s.n.
 func (s *sample) scale(t *tally, ids *topicIDs) {
 	t.topics, t.unknown = map[storage.TopicID]int64{}, map[int64]int64{}
 	sum, before := int64(0), int64(0)
 	for _, id := range slices.Sorted(maps.Keys(s.topics)) {
 		sum += s.topics[id]
-		all := int64(math.Round(float64(s.n) * float64(sum) / float64(s.asked))) // of the sum, so that rounding loses none
+		all := int64(math.Round(float64(s.n) * float64(sum) / float64(s.asked))) // of the sum: rounding loses no message
 		if topic, ok := ids.get(id); ok {
 			t.topics[topic] += all - before
 		} else {

@@ -41,15 +41,15 @@ var options = storage.Options{
 		Help: "OUT_0, OUT_1, ... in the folder"},
 }
 
-// otherStorage is what rosbag2 has since Iron, and writes by default. The format of its
-// folders writes it.
+// otherStorage is the storage that rosbag2 has since Iron and writes by default. otherFormat writes
+// it.
 const (
 	otherStorage = "mcap"
 	otherFormat  = "ros2mcap"
 )
 
-// instead hands folders with the other storage over: those that ask for it, and those that
-// ask for rosbag2 as a distribution writes it.
+// instead names the format of folders with the other storage, if that storage is asked for, or
+// rosbag2 as a distribution writes it.
 func instead(a storage.Ask) string {
 	if strings.HasSuffix(a.Path, db3.Ext) && !a.Folder() {
 		return ""

@@ -42,7 +42,7 @@ func (p *part) oddTimes(c *conn) (map[int64]oddTime, error) {
 		return nil
 	}, int64(maxOdd))
 	if storage.IsDamage(err) {
-		err = nil // there may be more of them, which are then lost
+		err = nil // damage may hide more such rows, which are then lost
 	}
 	if err == nil && p.tables.timeIndex {
 		err = c.db.Query(fmt.Sprintf(selectIndexed, sqlName(p.tables.indexName)), func(s *sqlite.Stmt) error {
@@ -61,9 +61,8 @@ func (p *part) oddTimes(c *conn) (map[int64]oddTime, error) {
 	return odd, err
 }
 
-// odd decides about a row that is not as rosbag2 writes it, and reports it: ok is false if
-// it is left out, because it has no data, or its time is not an integer and not in the index
-// either.
+// odd decides about a row that is not as rosbag2 writes it, and reports it. ok is false if the row
+// is left out: it has no data, or its time is not an integer and not in the index either.
 func (f *filler) odd(row *sqlitefile.Row) (stamp int64, ok bool, err error) {
 	if stamp, ok, err = f.c.rowTime(row); err != nil {
 		return 0, false, err
@@ -82,8 +81,8 @@ func (f *filler) odd(row *sqlitefile.Row) (stamp int64, ok bool, err error) {
 	return stamp, ok, f.r.warn("row", true, f.c.part.path, what, row.ID)
 }
 
-// rowTime returns the time of a row, that of the index if the row has none. ok is false if
-// that has none either.
+// rowTime returns the time of a row, or the time in the index if the row has no time. ok is false
+// if neither has a time.
 func (c *conn) rowTime(row *sqlitefile.Row) (stamp int64, ok bool, err error) {
 	if !row.NoTime {
 		return row.Time, true, nil

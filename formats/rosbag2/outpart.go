@@ -72,8 +72,8 @@ func (p *outPart) create() (err error) {
 	return err
 }
 
-// empties are databases with tables and without rows, by what SQLite is told when it makes them: it takes as long for
-// them as for all else in a small recording. They may be used from several goroutines.
+// empties are databases with tables and without rows. Making one takes as long as all else in a
+// small recording. They may be used from several goroutines.
 type empties struct {
 	mu   sync.Mutex
 	made map[emptyKind][]byte
@@ -84,8 +84,8 @@ type emptyKind struct {
 	distro string
 }
 
-// maxEmpties is how many of them are kept, of some 40 kB each: of a program's own distributions there may be any
-// number.
+// maxEmpties is how many empty databases are kept, of some 40 kB each. A program may have any
+// number of distributions of its own.
 const maxEmpties = 32
 
 var emptyDatabases = empties{made: map[emptyKind][]byte{}}
@@ -154,8 +154,8 @@ func (p *outPart) makeTables() error {
 // distro is the distribution that the tables name.
 func (w *writer) distro() string { return w.Profile.DistroOf(w.Options.Metadata) }
 
-// OnBlock has the pages of messages handed to who writes them. Messages that are compressed
-// one by one are handed out before they are pages. See ros2bag.PartWriter.
+// OnBlock hands the pages of messages to f. Messages that are compressed one by one are handed out
+// before they are pages. See ros2bag.PartWriter.
 func (p *outPart) OnBlock(f func(storage.PendingBlock) error) {
 	switch {
 	case p.w.packing.mode == ros2bag.ModeFile:
@@ -173,7 +173,7 @@ func (p *outPart) add(topic, stamp int64, data []byte) error {
 	return p.loader.Add(topic, stamp, data)
 }
 
-// Cut ends the messages of a part that another one follows. See ros2bag.PartWriter.
+// Cut ends the messages of a part that another part follows. See ros2bag.PartWriter.
 func (p *outPart) Cut() error {
 	if p.w.live {
 		if err := p.checkpoint(); err != nil {
@@ -183,7 +183,7 @@ func (p *outPart) Cut() error {
 	return p.Flush()
 }
 
-// Flush ends the messages, and hands out the last pages, with those of the index. See
+// Flush ends the messages, and hands out the last pages and the pages of the index. See
 // ros2bag.PartWriter.
 func (p *outPart) Flush() error {
 	p.ended = true

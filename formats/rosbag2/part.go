@@ -17,7 +17,7 @@ import (
 // A part is one database file of a recording.
 type part struct {
 	path  string       // as the recording names it
-	temp  storage.File // the decompressed copy of it, in memory or without a name; nil: there is none
+	temp  storage.File // the decompressed copy, in memory or without a name; nil: the file is not compressed
 	bytes int64        // of path
 	opening
 	head    sqlite.Header
@@ -296,8 +296,8 @@ func (c *conn) open(fsys storage.FS) error {
 	return nil
 }
 
-// engine opens the database in SQLite, unless it is. budget is that of sqlite.Options, for
-// what is read without a limit from the number of rows that a file can have.
+// engine opens the database in SQLite, unless it is open. budget is sqlite.Options.Budget, for what
+// is read without a limit from the number of rows that a file can have.
 func (c *conn) engine(budget int64) (err error) {
 	if c.db != nil {
 		return nil

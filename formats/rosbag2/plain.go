@@ -10,8 +10,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A plainRows has SQLite read the rows of a part whose table is not of the usual kind: it
-// has other columns, or no rowids. Nobody's recorder makes such; it is slower.
+// A plainRows has SQLite read the rows of a part whose table is not of the usual kind: it has other
+// columns, or no rowids. No known recorder makes such tables; SQLite is slower.
 type plainRows struct {
 	c     *conn
 	heads bool // rows have no data, only its size

@@ -13,10 +13,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Query reads by the index of timestamps. There is none of topics: the rows in
-// the range are looked at, without their payloads. Refused, wrapping
-// storage.ErrUnsupported, are recordings that have a part without such an index, with
-// other columns, or a salvaged one. See storage.Querier.
+// Query reads by the index of timestamps. Topics have no index: the rows in the range are looked
+// at, without their payloads. A recording is refused, wrapping storage.ErrUnsupported, if one of
+// its parts has no such index, has other columns, or was salvaged. See storage.Querier.
 func (r *reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
 		buf := messages.Get().(*[]byte)
@@ -41,7 +40,7 @@ func (r *reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 // messages has the memory of messages, for other queries.
 var messages = sync.Pool{New: func() any { return new([]byte) }}
 
-// A query is one that runs.
+// A query is a running query.
 type query struct {
 	r      *reader
 	ctx    context.Context

@@ -23,11 +23,11 @@ type pageRows struct {
 	some  bool            // there is one
 	end   bool            // the index has no more
 	n     int             // how many are asked for
-	seen  int64           // rows, up to those of cur
+	seen  int64           // rows, up to the rows of cur
 	cur   *step           // whose rows are returned
-	at    int             // in its list, of the next one
-	soon  []*step         // after it, in their order
-	ahead ahead.Queue     // looks at them
+	at    int             // index of the next row in the list of cur
+	soon  []*step         // steps after cur, in their order
+	ahead ahead.Queue     // looks at the steps
 	free  []*step
 }
 
@@ -42,7 +42,7 @@ const (
 type step struct {
 	f    *sqlitefile.Finder
 	list []sqlitefile.Head
-	rows int // that were looked at: list has those that may be asked for
+	rows int // that were looked at: list has the rows that may be asked for
 	err  error
 }
 

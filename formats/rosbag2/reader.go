@@ -46,8 +46,8 @@ type reader struct {
 	mu        sync.Mutex
 	idle      []*conn
 	warnings  warnings.Log
-	uncounted atomic.Bool          // one of them is of the uncounted
-	lost      map[int]storage.Lost // by block; of parts that cannot be read at all below 0
+	uncounted atomic.Bool          // a warning has one of the codes in uncounted
+	lost      map[int]storage.Lost // by block; below 0: parts that cannot be read at all
 
 	info *storage.Info // as Open has found it
 }

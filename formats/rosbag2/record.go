@@ -33,12 +33,12 @@ const (
 	createIndex = "CREATE INDEX timestamp_idx ON messages (timestamp ASC)"
 )
 
-// tables is what a database has of them.
+// tables is what tables and columns a database has.
 type tables struct {
-	schema     int  // 1 to 4, or what the table of that name has
+	schema     int  // 1 to 4, or what the table schema says
 	timeIndex  bool // there is an index that begins with the timestamp
 	indexName  string
-	format     bool // topics.serialization_format; one pre-release had it not
+	format     bool // topics.serialization_format; one pre-release lacks it
 	qos        bool
 	hash       bool
 	definition bool // message_definitions
@@ -51,8 +51,7 @@ type topicRow struct {
 	name, typ, format, qos, hash string
 }
 
-// definition is a row of message_definitions. Its text is that of all topics of the
-// type.
+// definition is a row of message_definitions. Its text is the definition of all topics of the type.
 type definition struct {
 	encoding string
 	text     []byte
@@ -227,7 +226,7 @@ func (p *part) dense() int64 {
 // topicIDs maps topics.id to TopicID.
 type topicIDs struct {
 	all    map[int64]storage.TopicID
-	dense  []int32 // index id; -1: none
+	dense  []int32 // index id; -1: no topic
 	sparse map[int64]storage.TopicID
 }
 

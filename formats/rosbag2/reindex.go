@@ -14,8 +14,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// reindex writes a missing or wrong metadata.yaml of a folder, and a missing timestamp index of
-// its databases, or of a single one. See storage.Format.
+// reindex writes a missing or wrong metadata.yaml of a folder, and a missing timestamp index of its
+// databases, or of a single database. See storage.Format.
 func reindex(ctx context.Context, path string, o storage.ReindexOptions) ([]storage.IndexChange, error) {
 	mended := func(ctx context.Context, fsys storage.FS, path string) (*ros2bag.PartContent, error) {
 		if err := inplace.Mend(path, placeOptions(fsys, o)); err != nil {
@@ -124,7 +124,7 @@ func index(ctx context.Context, fsys storage.FS, path string, o storage.ReindexO
 }
 
 // pagesBehind is a database to SQLite, whose new pages are written behind the end of the file, and
-// whose old ones stay as they are: what is to be in them is kept.
+// whose old pages stay as they are: their new content is kept.
 type pagesBehind struct {
 	base       storage.File
 	pages      *inplace.File // has the new ones
@@ -132,14 +132,14 @@ type pagesBehind struct {
 	old        map[int64][]byte // by offset
 }
 
-// Size is that of the database. See sqlite.File.
+// Size is the size of the database. See sqlite.File.
 func (w *pagesBehind) Size() (int64, error) { return w.end, nil }
 
 // Truncate is not called without a journal.
 func (w *pagesBehind) Truncate(int64) error { return errors.ErrUnsupported }
 
-// versions are where the header has that of the file format: 2 is a database with a write-ahead
-// log, which there is none of. SQLite sees 1.
+// versions is where the header has the two versions of the file format. If they say WAL (2), there
+// is still no log: SQLite is shown 1.
 const versions = 18
 
 // ReadAt reads a page, or a part of one, as it is to be.

@@ -125,10 +125,9 @@ func (p *part) useRecords(list [][]sqlitefile.Value) {
 	p.topics = sortTopics(p.topics)
 }
 
-// nameByCount finds topics that no table has any more in the metadata, which has no
-// ids: by their numbers of messages. Topics in the order of their ids, each with
-// the number that was found, are taken as they are; else a number that only one
-// topic and one id have.
+// nameByCount finds topics that no table has any more in the metadata, which has no ids: by their
+// numbers of messages. If the topics of the metadata have, in their order, the numbers of ids 1, 2,
+// 3 ..., they get these ids. Else a topic gets an id if no other topic or id has the same number.
 func (p *part) nameByCount(ctx context.Context, meta *ros2bag.Metadata, warn ros2bag.Warner) error {
 	if meta == nil && p.last != "" {
 		meta, _, _ = ros2bag.ParseMetadata(ctx, []byte(p.last), ros2bag.QoSCache{}) // opening reports what is wrong with it

@@ -13,9 +13,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Sections lists the pages of the databases, the rows of their tables of topics, or the
-// parts. Offsets of pages are those in the database, of one that is compressed as a whole
-// too. There are no chunks. See storage.SectionLister.
+// Sections lists the pages of the databases, the rows of their tables of topics, or the parts.
+// Offsets of pages are offsets in the database, also if it is compressed as a whole. There are no
+// chunks. See storage.SectionLister.
 func (r *reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
 	return chunked.Sections(func(add func(storage.Section) error) error {
 		if kind == storage.SectionChunks {

@@ -12,33 +12,33 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A streamFile is a database that is written once from its start to its end, but for its first pages: for
-// outputs that are compressed as a whole, and for stores, where what was sent cannot be changed. Its
-// first pages, which change until the end, and its last ones, which SQLite adds when it fills the small tables,
-// stay in memory. The pages of messages between them are written as the loader hands them
-// out. With a level they are compressed:
+// A streamFile is a database that is written once from its start to its end, but for its first
+// pages: for outputs that are compressed as a whole, and for stores, where what was sent cannot be
+// changed. Its first pages, which change until the end, and its last ones, which SQLite adds when
+// it fills the small tables, stay in memory. The pages of messages between them are written as the
+// loader hands them out. With a level they are compressed:
 //
 //	frame     the first pages as they are: their place is known before their bytes
 //	frames    runs of pages of messages, each compressed on any core
 //	frames    the last pages
 //
-// Decoders read frames that follow each other as one file; rosbag2 does since Galactic. That
-// of Foxy wants one frame that states its content size. Then the blocks of all runs are
-// in one frame, compressed one after the other. Source: ros2/rosbag2
+// Decoders read frames that follow each other as one file; rosbag2 does since Galactic. Foxy's
+// decoder wants one frame that states its content size. Then the blocks of all runs are in one
+// frame, compressed one after the other. Source: ros2/rosbag2
 // rosbag2_compression_zstd/src/rosbag2_compression_zstd/zstd_decompressor.cpp, and for Foxy
 // rosbag2_compression/src/rosbag2_compression/zstd_decompressor.cpp.
 //
-// Offsets of its methods are those of the database. The rows may be appended in one
-// goroutine while others compress.
+// Offsets of its methods are offsets in the database. The rows may be appended in one goroutine
+// while others compress.
 type streamFile struct {
 	storage.File     // nil while it is closed
 	level        int // of compression; 0: it is not compressed
 	foxy         bool
 
 	head []byte // the first pages
-	tail []byte // the last ones
-	body int64  // end of the pages that are written, in the database; 0: none can be yet
-	rows bool   // pages of messages may follow those that are written
+	tail []byte // the last pages
+	body int64  // end of the pages that are written, in the database; 0: no page can be yet
+	rows bool   // pages of messages may follow the written pages
 
 	mu  sync.Mutex
 	end int64 // of the file
@@ -143,7 +143,7 @@ func (p *streamFile) finish() error {
 // size is the bytes of the database.
 func (p *streamFile) size() int64 { return max(p.body, int64(len(p.head))) + int64(len(p.tail)) }
 
-// WriteAt changes first or last pages, and adds such, or pages of messages that are not compressed.
+// WriteAt changes or adds first or last pages, or adds pages of messages that are not compressed.
 func (p *streamFile) WriteAt(b []byte, at int64) (int, error) {
 	if p.File == nil {
 		return 0, errClosedPart

@@ -10,8 +10,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Order is by parts or by blocks: the times of a database are known as a whole, and those of its ranges of rows
-// if opening has gone over all rows. See storage.BlockReader.
+// Order is by parts or by blocks. The times of a database are known as a whole. The times of its
+// ranges of rows are known if opening has gone over all rows. See storage.BlockReader.
 func (r *reader) Order() storage.Order {
 	order := storage.OrderBlocks
 	for _, p := range r.parts {
@@ -77,7 +77,8 @@ func (r *reader) findSpans(ctx context.Context, p *part) error {
 // errNoTimes is the error of a part whose rows can only be read as they are.
 var errNoTimes = fmt.Errorf("its rows have to be read for their times: %w", storage.ErrUnsupported)
 
-// spansByIndex finds them by the index of timestamps, if that has as many rows as there are.
+// spansByIndex finds the times by the index of timestamps, if the index has as many rows as the
+// table.
 func (p *part) spansByIndex(ctx context.Context, c *conn, ranges []sqlitefile.Range) ([]sqlitefile.Span, error) {
 	if p.table == nil || !p.table.Indexed() {
 		return nil, sqlitefile.ErrDeclined
@@ -100,7 +101,7 @@ func (p *part) spansByIndex(ctx context.Context, c *conn, ranges []sqlitefile.Ra
 	return spans, nil
 }
 
-// spans finds them by going over the rows, without their data.
+// spans finds the times by going over the rows, without their data.
 func (c *conn) spans(ctx context.Context, ranges []sqlitefile.Range) ([]sqlitefile.Span, error) {
 	spans := sqlitefile.NewSpans(ranges)
 	n := 0

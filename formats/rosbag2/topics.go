@@ -54,7 +54,7 @@ func (r *reader) describe(id storage.TopicID, p *part, row *topicRow) error {
 	}
 	r.topics.SetHash(id, row.hash)
 	if len(def.text) == 0 && def.encoding != "ros2msg" && def.encoding != "ros2idl" {
-		return nil // not known, while that of a type without fields is known and empty
+		return nil // not known; the definition of a type without fields is known and empty
 	}
 	return r.topics.Define(id, ros2bag.NamedSchema(storage.Schema{Encoding: def.encoding, Data: def.text}), p.path)
 }

@@ -33,8 +33,8 @@ type outTopic struct {
 	ownSchema bool // message_definitions cannot hold its schema
 }
 
-// pageSize is that of every recording seen, and SQLite's default. Larger pages
-// make small recordings ten times as big; see docs/benchmarks/sqlite.md.
+// pageSize is the page size of every recording seen, and SQLite's default. Larger pages make small
+// recordings ten times as big; see docs/benchmarks/sqlite.md.
 const pageSize = 4096
 
 // createWriter starts a recording at path: a folder, or one file if the name ends
@@ -130,7 +130,7 @@ func (w *writer) amend(m *ros2bag.Metadata) error {
 	if w.packing.mode == ros2bag.ModeMessage {
 		m.Compression, m.Mode = compress.Zstd.Name(), w.packing.mode
 	}
-	if w.custom == nil { // all parts have the same definitions, and so the same
+	if w.custom == nil { // all parts have the same definitions, and so the same custom_data
 		var kept []ros2bag.CustomTopic
 		for i := range w.topics {
 			if c, ok := ros2bag.KeepTopic(&w.topics[i].Topic, w.topics[i].ownSchema); ok {
