@@ -53,8 +53,7 @@ func (s *scanner) finish(sum *summary, why string) error {
 	return nil
 }
 
-// listTopics lists the topics of each block. Blocks with the same
-// ones share a list.
+// listTopics lists the topics of each block. Blocks with the same topics share a list.
 func (r *reader) listTopics() {
 	if len(r.defs.changes) > 0 {
 		return
@@ -131,7 +130,7 @@ func (s *scanner) headline(sum *summary, why string, found, missing int64, count
 			return err
 		}
 		if !damaged {
-			lost = storage.Lost{} // it is the statistics that are wrong
+			lost = storage.Lost{} // the statistics are wrong
 		}
 		if err := r.src.WarnLost(lost, "statistics", -1, damaged, "the statistics count %d messages; the file has %d",
 			s.stats.messages, found); err != nil {

@@ -48,8 +48,7 @@ func (r *reader) auditData(s *summary) error {
 	return err
 }
 
-// dataSum returns the checksum of the data section, and what it should be; 0: that is
-// not known.
+// dataSum returns the checksum of the data section, and what it should be; 0: not known.
 func (r *reader) dataSum(s *summary) (sum, want uint32, err error) {
 	w := r.window()
 	b, err := w.Data(s.dataEnd, recordHead+4)
@@ -105,11 +104,11 @@ func messagesOf(b []byte) map[entry]int {
 	return found
 }
 
-// codeNoChannel is of warnings about messages of channels that nothing defines.
+// codeNoChannel is the code of warnings about messages of channels that nothing defines.
 const codeNoChannel = "no-channel"
 
-// auditChannels reports messages of channels that nothing defines in a chunk of which something else is damaged,
-// which is what its warning names. b has its records.
+// auditChannels reports messages of channels that nothing defines. The chunk has other damage,
+// which its warning names. b has its records.
 func (r *reader) auditChannels(bl *block, b []byte) error {
 	for e := range messagesOf(b) {
 		if _, ok := r.defs.lookup(e.channel); !ok {

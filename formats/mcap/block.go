@@ -25,10 +25,9 @@ type block struct {
 	index   extent // its Message Index records
 
 	channels []uint16 // that a block which was scanned has messages of
-	many     bool     // there are too many of them to list
+	many     bool     // there are too many channels to list
 
-	// the chunk by the index, if that is right and the chunk's own
-	// header is not.
+	// the chunk by the index, if the index is right and the chunk's own header is not
 	says *chunkIndex
 }
 
@@ -94,8 +93,8 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	return r.judge(bl, &w)
 }
 
-// load reads the records of a block into b.Buf, and what is stored of a chunk into
-// b.Scratch. It returns the chunk, or nil if the block is none or its header cannot be read.
+// load reads the records of a block into b.Buf, and what is stored of a chunk into b.Scratch. It
+// returns the chunk, or nil if the block is not a chunk or its header cannot be read.
 func (r *reader) load(bl *block, b *storage.Batch, d *chunked.Damage) (*chunk, error) {
 	if bl.run {
 		b.Buf = storage.Grow(b.Buf, int(bl.Size))
@@ -138,9 +137,9 @@ func (r *reader) load(bl *block, b *storage.Batch, d *chunked.Damage) (*chunk, e
 // chunkHead is enough for the header of a chunk with any compression that there is.
 const chunkHead = 128
 
-// chunkHeader reads the header of the chunk of a block, and as much of its data as is
-// at hand. An errIO is an error of the file. Any other is about the header: if the head of
-// the chunk is 0 it cannot be read at all.
+// chunkHeader reads the header of the chunk of a block, and as much of its data as is at hand. An
+// errIO is an error of the file. Any other error is about the header: if the head of the chunk is
+// 0, the header cannot be read at all.
 func (r *reader) chunkHeader(bl *block) (*chunk, error) {
 	c := &chunk{}
 	b := make([]byte, min(chunkHead, bl.Size))
@@ -185,8 +184,8 @@ type walk struct {
 	unsound error              // an *unsoundError, if the scan has found one; else of reading, if the summary is tested
 }
 
-// records goes over the records of b. at is -1, or where in the block the chunk is
-// whose content b is.
+// records goes over the records of b. If b is the content of a chunk, at is where in the block the
+// chunk is; else -1.
 func (w *walk) records(b []byte, at int64) {
 	if at < 0 {
 		w.suspect = w.damage.Places > 0 && !w.damage.Repaired
@@ -250,8 +249,8 @@ func times(messages []storage.Message) (least, most int64, some bool) {
 	return least, most, len(messages) > 0
 }
 
-// checkTimes compares the log times of messages with those that the header of their chunk has. Some
-// writers leave these 0. Content that has a checksum which fits is right.
+// checkTimes compares the log times of messages with the times in the header of their chunk. Some
+// writers leave these 0. Content with a matching checksum is right.
 func (w *walk) checkTimes(c *chunk, least, most int64, some bool) {
 	if c == nil || !some || w.summed || c.open() || c.start == 0 && c.end == 0 || int64(c.start) > int64(c.end) {
 		return
@@ -262,7 +261,7 @@ func (w *walk) checkTimes(c *chunk, least, most int64, some bool) {
 	}
 }
 
-// offset is where in the file byte at of the block is, or what it was decompressed from.
+// offset is where byte at of the block is in the file, or the data that it was decompressed from.
 func (w *walk) offset(at int) int64 {
 	if w.bl.run {
 		return w.bl.Offset + int64(at)
@@ -308,8 +307,8 @@ func (w *walk) message(body []byte, at int64) {
 	})
 }
 
-// definition looks at a definition in a block. Its content is known, unless the
-// block was not read before: there it may contradict the summary.
+// definition looks at a definition in a block. Its content is known, unless the block was not read
+// before: then it may contradict the summary.
 func (w *walk) definition(op byte, at int, body []byte) {
 	if w.stored != nil && !w.stored.define(op, at, body) {
 		w.stored = nil

@@ -70,8 +70,8 @@ func codecOf(name string) *compress.Codec {
 	return nil
 }
 
-// codec returns what the chunk is compressed with; nil if nothing shows it. sure is
-// false when that is not what the chunk has.
+// codec returns what the chunk is compressed with; nil if nothing shows it. sure is false if the
+// chunk states another name.
 func (c *chunk) codec() (codec *compress.Codec, sure bool) {
 	if k := codecOf(c.compression); k != nil {
 		return k, true
@@ -123,7 +123,7 @@ func (c *chunk) limit(codec *compress.Codec, stored int64) int64 {
 // filled in at its end.
 func (c *chunk) open() bool { return c.size == 1<<64-1 }
 
-// sum is the checksum to compare with; 0: there is none.
+// sum is the checksum to compare with; 0: no checksum.
 func (c *chunk) sum() uint32 {
 	if c.open() {
 		return 0
@@ -131,9 +131,9 @@ func (c *chunk) sum() uint32 {
 	return c.crc
 }
 
-// decode returns the records of the chunk. They are in the memory of dst if it
-// has the room, or, if nothing is compressed, in that of c.data. What is wrong
-// goes to d; at is where the chunk is in the file.
+// decode returns the records of the chunk. They are in the memory of dst if it has the room, or, if
+// nothing is compressed, in the memory of c.data. What is wrong goes to d; at is where the chunk is
+// in the file.
 func (c *chunk) decode(dst []byte, at int64, d *chunked.Damage) []byte {
 	codec, sure := c.codec()
 	switch {
@@ -189,8 +189,7 @@ func (c *chunk) decode(dst []byte, at int64, d *chunked.Damage) []byte {
 	return out
 }
 
-// unpack appends what the data decompress to: of a chunk that states its size up to that, else up to
-// the limit.
+// unpack appends the decompressed data: up to the size that the chunk states, else up to the limit.
 func (c *chunk) unpack(codec *compress.Codec, dst []byte, limit int64) ([]byte, error) {
 	if c.open() {
 		return codec.Decode(dst, c.data, limit)

@@ -23,7 +23,7 @@ import (
 //   - its channels have the same ids in the output, and the definitions in it are the
 //     same to the byte, but for what a newer writer adds at their end.
 //
-// What it uses and neither it nor a chunk before it defines is defined before it.
+// What a chunk uses is defined before it, unless the chunk or an earlier one defines it.
 //
 // The Reader checks what can be known of the chunk alone, in any goroutine, and the
 // Writer the rest.
@@ -85,8 +85,8 @@ func (w *writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 	return true
 }
 
-// share has the Readers collect chunks for a copying, and returns it. Writers that agree on the
-// same use the same, so that each may copy.
+// share has the Readers collect chunks for a copying, and returns it. Writers that agree share one
+// copying, so that each may copy.
 func share(sources []*copySource) *copying {
 	before := sources[0].reader.copying
 	if before != nil && !slices.ContainsFunc(sources, func(s *copySource) bool {
@@ -129,9 +129,9 @@ func filesOf(r storage.Reader, topics []storage.TopicID) []copyFile {
 	return nil
 }
 
-// keepIDs sets the ids of channels and schemas to those that they have in a file, if these are
-// free. kept has the channels of the Writer with the id of a source, and old is its list
-// of schemas before. It returns nil if no chunk of the file can be copied.
+// keepIDs gives channels and schemas the ids that they have in a file, if these are free. kept has
+// the channels of the Writer with the id of a source, and old is its list of schemas before. It
+// returns nil if no chunk of the file can be copied.
 func (w *writer) keepIDs(f copyFile, c *copying, kept []bool, old []outSchema) *copySource {
 	src := &copySource{c, f.reader, make([]int, len(f.topics))}
 	some := false
@@ -141,7 +141,7 @@ func (w *writer) keepIDs(f copyFile, c *copying, kept []bool, old []outSchema) *
 		}
 		in, out := f.defs.list[i], &w.channels[t]
 		if in.schema == nil && in.channel.schema != 0 {
-			continue // that schema is not there: in the output the channel has none
+			continue // that schema is not there: in the output the channel has no schema
 		}
 		mine := out.channel
 		mine.id = in.channel.id
@@ -183,8 +183,7 @@ func (w *writer) keepIDs(f copyFile, c *copying, kept []bool, old []outSchema) *
 	return src
 }
 
-// numberOthers sets the ids of the channels that were not kept to free ones, and their
-// schemas too.
+// numberOthers sets the ids of the channels that were not kept, and of their schemas, to free ids.
 func (w *writer) numberOthers(kept []bool, old []outSchema, c *copying) {
 	w.byID = map[string]int{}
 	usedSchema := map[uint16]bool{}
@@ -234,7 +233,7 @@ type stored struct {
 	index   []indexRef
 	slots   []int // by TopicID of the reader: index of used + 1
 	defines []defined
-	start   uint64 // as those of outChunk
+	start   uint64 // as in outChunk
 	end     uint64
 }
 
@@ -245,8 +244,8 @@ type defined struct {
 	at int64
 }
 
-// begin returns what collects the chunk that is about to be read into b, nil when none
-// are copied.
+// begin returns what collects the chunk that is about to be read into b, nil if no chunks are
+// copied.
 func (c *copySource) begin(b *storage.Batch) *stored {
 	s, _ := b.Stored.(*stored)
 	b.Stored = nil
@@ -320,8 +319,8 @@ func (s *stored) definedBefore(op byte, id uint16, at int64) bool {
 	return false
 }
 
-// defineBefore appends the definitions that a chunk needs, and neither has before they
-// are used nor finds in the file. What it defines itself is in the file then.
+// defineBefore appends the definitions that a chunk needs, if neither the file has them nor the
+// chunk before their use. What the chunk defines itself counts as written then.
 func (w *writer) defineBefore(dst []byte, s *stored) []byte {
 	if !w.begun {
 		for i := range w.channels {

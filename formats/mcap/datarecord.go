@@ -127,7 +127,7 @@ func (a *attachment) parse(b []byte) (int, error) {
 	return len(b) - len(f.b), f.err()
 }
 
-// appendHead appends the record up to its data. The checksum follows that.
+// appendHead appends the record up to its data. The checksum follows the data.
 func (a *attachment) appendHead(dst []byte) []byte {
 	dst, at := beginRecord(dst, opAttachment)
 	dst = binary.LittleEndian.AppendUint64(dst, a.log)

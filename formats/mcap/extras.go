@@ -11,7 +11,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Extras lists attachments and metadata records, but for those that Info has. See storage.ExtraReader.
+// Extras lists attachments and metadata records, without the records that Info has. See
+// storage.ExtraReader.
 func (r *reader) Extras() (storage.Extras, error) {
 	var x storage.Extras
 	for i := range r.attachments {
@@ -70,8 +71,8 @@ type placedAttachment struct {
 	data int64 // where its data begins
 }
 
-// openAttachment opens the data of an attachment. A checksum that differs is reported by a
-// warning, when all of it was read.
+// openAttachment opens the data of an attachment. A checksum that differs is reported by a warning,
+// when all data was read.
 func (r *reader) openAttachment(a *placedAttachment) (*attachmentReader, error) {
 	head := make([]byte, a.data-a.at-recordHead)
 	if err := iox.ReadFull(r.src.File, head, a.at+recordHead); err != nil {

@@ -15,15 +15,15 @@ import (
 //	  drive_0.mcap        a part: a Reader reads it, a Writer writes it
 //	  drive_1.mcap.zstd   the next one, compressed as a whole
 //
-// They are a format of their own: they keep topics as rosbag2 knows them, can be cut into
-// parts, and their messages are to be played, so that those of other encodings become CDR.
+// They are a format of their own: they keep topics as rosbag2 knows them, can be cut into parts,
+// and their messages are to be played, so that messages of other encodings become CDR.
 const folderName = "ros2mcap"
 
 // mcapStorage is the storage whose parts are MCAP files.
 var mcapStorage = &ros2bag.Storage{Format: folderName, ID: "mcap", Ext: ".mcap", Magic: magic, Alone: true,
 	WholePart: wholePart}
 
-// folderOptions are those of the parts, and those of the folder.
+// folderOptions are the options of the parts, and the options of the folder.
 var folderOptions = append(append(storage.Options{}, options...),
 	storage.Option{Name: storage.NameCompressionMode, Kind: storage.OptionChoice, Values: modes,
 		Help: "what is compressed: chunks, or each file as a whole"},
@@ -72,8 +72,8 @@ var Folder = &storage.Format{
 	Instead:     insteadOfFolder,
 }
 
-// sniffFolder knows a folder by its parts and metadata.yaml, and a part of one, compressed
-// or not; a file that is not, the format of files knows first.
+// sniffFolder knows a folder by its parts and metadata.yaml. It also knows a part of a folder,
+// compressed or not, but plain files go to the format of files first.
 func sniffFolder(fsys storage.FS, path string, head []byte) bool {
 	if head != nil {
 		return sniff(fsys, path, head) || mcapStorage.IsPart(iox.FS(fsys), path, head)
@@ -81,7 +81,7 @@ func sniffFolder(fsys storage.FS, path string, head []byte) bool {
 	return mcapStorage.IsFolder(iox.FS(fsys), path)
 }
 
-// instead makes an output that is to be a folder one of rosbag2.
+// instead names the format for an output that is to be a folder.
 func instead(a storage.Ask) string {
 	if a.Folder() {
 		return folderName
@@ -89,8 +89,8 @@ func instead(a storage.Ask) string {
 	return ""
 }
 
-// insteadOfFolder writes the other storage if it is asked for, and a file if the name is
-// that of one.
+// insteadOfFolder names the other storage if it is asked for, and the format of files if the name
+// is the name of a file.
 func insteadOfFolder(a storage.Ask) string {
 	switch {
 	case a.Option(storage.NameStorage) == "sqlite3":

@@ -87,7 +87,7 @@ func (r *folderReader) packed(m *storage.Message) bool {
 // they are thought to be.
 const (
 	maxUnpacked  = 512 << 20
-	maxMixed     = 64 << 20 // of one that need not be large before
+	maxMixed     = 64 << 20 // of a message that may be small before
 	packedGrowth = 4
 )
 
@@ -131,12 +131,12 @@ func (r *folderReader) unpackMessages(x partBlock, b *storage.Batch) error {
 	return nil
 }
 
-// unpackMessage appends what a message decompresses to. If nothing shows that messages
-// are compressed, one that is not a frame only looked like one, and is taken as it is.
+// unpackMessage appends what a message decompresses to. If nothing shows that messages are
+// compressed, a message that is not a frame only looked like one, and is taken as it is.
 func (r *folderReader) unpackMessage(dst []byte, m *storage.Message) ([]byte, bool) {
 	limit := ros2bag.UnpackedSize(m.Data, len(m.Data))
 	if limit <= maxMixed {
-		limit = min(limit, maxUnpacked-int64(len(dst))) // a larger one is not small before, either
+		limit = min(limit, maxUnpacked-int64(len(dst))) // a message that becomes larger is large before
 	}
 	out, err := compress.Zstd.Decode(dst, m.Data, limit)
 	switch {

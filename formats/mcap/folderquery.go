@@ -36,7 +36,7 @@ func (r *folderReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*st
 	}
 }
 
-// A folderQuery asks the parts of a folder. Its parts are their blocks.
+// A folderQuery asks the parts of a folder. Its own parts are their blocks.
 type folderQuery struct {
 	r     *folderReader
 	parts []*chunked.Query
@@ -50,13 +50,14 @@ func (x *folderQuery) close() {
 	}
 }
 
-// at returns the part and its block that a block of the folder is.
+// at returns the part, its query, and the number of the block in the part, for a block of the
+// folder.
 func (x *folderQuery) at(i int) (*inPart, *chunked.Query, int) {
 	b := x.r.blocks[i]
 	return b.part, x.parts[slices.Index(x.r.parts, b.part)], b.block
 }
 
-// Count is that of the part. See timeorder.Source.
+// Count is the count of the part. See timeorder.Source.
 func (x *folderQuery) Count(i int) (int64, error) {
 	_, q, block := x.at(i)
 	return q.Count(block)

@@ -41,7 +41,7 @@ type inPart struct {
 	*reader
 	name   string
 	packed bool              // the file is compressed as a whole
-	topics []storage.TopicID // in the folder, by those of the part
+	topics []storage.TopicID // topics of the folder, by topic of the part
 	first  int               // number of its first block
 }
 
@@ -131,8 +131,7 @@ func (r *folderReader) openPart(fsys storage.FS, path string, o storage.ReadOpti
 	return p, nil
 }
 
-// unpack decompresses a part. A frame without an end is damage if the file in it has none
-// either.
+// unpack decompresses a part. A frame without an end is damage if the file in it has no end either.
 func (r *folderReader) unpack(fsys storage.FS, path string) (storage.File, error) {
 	f, cut, err := r.unpacker.Inflate(r.ctx, fsys, path)
 	if err != nil || cut == nil {
@@ -153,8 +152,8 @@ func (r *folderReader) unpack(fsys storage.FS, path string) (storage.File, error
 	return f, nil
 }
 
-// files lists the parts for a Writer that copies chunks: none if their messages are compressed
-// one by one. topics are those of the folder in the output.
+// files lists the parts for a Writer that copies chunks, no parts if their messages are compressed
+// one by one. topics are the topics of the folder in the output.
 func (r *folderReader) files(topics []storage.TopicID) []copyFile {
 	if r.packedMessages() || r.otherCodec() || len(topics) != len(r.topics.List) {
 		return nil
@@ -169,7 +168,7 @@ func (r *folderReader) files(topics []storage.TopicID) []copyFile {
 	return list
 }
 
-// compareCount reports that metadata.yaml counts other than there are.
+// compareCount reports a count of metadata.yaml that differs from the number of messages.
 func (r *folderReader) compareCount() error {
 	m := r.layout.Meta
 	if m == nil {

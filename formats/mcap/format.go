@@ -59,12 +59,12 @@ var Format = &storage.Format{
 	Instead:     instead,
 }
 
-// sniff knows MCAP files by their magic, also those that Open refuses, so that they
-// are refused by name, and by the Header if the magic is damaged.
+// sniff knows MCAP files by their magic, or by the Header if the magic is damaged. It also knows
+// files that Open refuses, so that they are refused by name.
 func sniff(_ storage.FS, _ string, head []byte) bool { return headKind(head) != headOther }
 
-// profileOf is the profile of a file whose channels have these encodings: "ros1" and
-// "ros2" are those of files with nothing else.
+// profileOf is the profile of a file whose channels have these encodings: "ros1" or "ros2" if it
+// has nothing else.
 func profileOf(encodings []string) string {
 	profile := ""
 	for i, e := range encodings {

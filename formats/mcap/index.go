@@ -34,8 +34,8 @@ type summary struct {
 // tailSize is how much of the end of a file is read at once.
 const tailSize = 64 << 10
 
-// readSummary reads the summary. If the file has none, or one that cannot be used, why is
-// the reason, and s is what could be read of it, or nil.
+// readSummary reads the summary. If there is no summary that can be used, why is the reason, and s
+// is what could be read, or nil.
 func (r *reader) readSummary() (s *summary, why string, err error) {
 	const end = recordHead + footerSize + int64(len(magic))
 	if r.src.Size < int64(len(magic))+end {
@@ -94,8 +94,7 @@ func grow[T any](list *[]T) *T {
 	return &(*list)[len(*list)-1]
 }
 
-// parse reads the records of the summary. Others than those that belong there are
-// skipped.
+// parse reads the records of the summary. Records that do not belong there are skipped.
 func (s *summary) parse(b []byte) error {
 	c := cursor{b: b}
 	for c.step() {
@@ -135,10 +134,10 @@ func (s *summary) parse(b []byte) error {
 	return nil
 }
 
-// counts takes the number of messages of each channel from where their Message Index
-// records are: an entry has 16 bytes. If those do not lie one after the other, as
-// when a newer writer made them longer, they are looked at. It is nil if there are
-// none, or others than the index has.
+// counts takes the number of messages of each channel from where their Message Index records are:
+// an entry has 16 bytes. If the records do not lie one after the other, as when a newer writer made
+// them longer, they are looked at. The result is nil if there are no such records, or others than
+// the index has.
 func (s *scanner) counts(x *chunkIndex) ([]indexed, error) {
 	var out []indexed
 	eachCount(x.indexes, func(channel uint16, at uint64) {

@@ -23,11 +23,11 @@ import (
 type outChunk struct {
 	w      *writer
 	front  int    // bytes kept for the header
-	before []byte // records that stand before the chunk: definitions of a copied one
+	before []byte // records that stand before the chunk: definitions of a copied chunk
 	buf    []byte // front, then records
 	ready  bool   // compressed already, with raw and sum known
 	raw    int    // bytes before compression
-	sum    uint32 // checksum of them
+	sum    uint32 // checksum of these bytes
 	lent   []byte // data of the last record; nil: it is in buf
 	used   []usedChannel
 	index  []indexRef
@@ -36,7 +36,7 @@ type outChunk struct {
 
 	packed []byte // compressed: front, then data
 	out    []byte // what Append writes, up to the lent data
-	after  []byte // and after it
+	after  []byte // what Append writes after the lent data
 	whole  uint32 // checksum of all that Append writes but before
 	frame  []byte // what Append writes, if the file is compressed as a whole
 	stored int    // bytes of the data
@@ -62,10 +62,11 @@ func (k *outChunk) rawSize() int { return len(k.buf) - k.front + len(k.lent) }
 // Lent is true while a message's data is not in the chunk. See storage.PendingBlock.
 func (k *outChunk) Lent() bool { return k.lent != nil }
 
-// firstRoom is the room of a chunk until it has more: that of a whole one was most of the memory of small recordings.
+// firstRoom is the room of a chunk until it has more: the room of a whole chunk was most of the
+// memory of small recordings.
 const firstRoom = 64 << 10
 
-// reserve makes room for n bytes, and if there is none, for a whole chunk.
+// reserve makes room for n bytes. If they do not fit, it makes room for a whole chunk.
 func (k *outChunk) reserve(n int) {
 	if cap(k.buf)-len(k.buf) < n {
 		k.buf = slices.Grow(k.buf, max(n, min(k.w.threshold, defaultChunk)+64<<10-len(k.buf)))

@@ -10,15 +10,14 @@ import (
 // sections is what a Writer keeps of what it has written, for the summary.
 type sections struct {
 	pos    int64  // end of the file so far
-	sum    uint32 // checksum of it
+	sum    uint32 // checksum of the file so far
 	counts []uint64
 	stats  statistics
 
 	chunkIndexes, attachmentIndexes, metadataIndexes []byte // records
 }
 
-// begin writes what a file begins with, once. The profile is that of the channels
-// there are by then.
+// begin writes what a file begins with, once. The profile fits the channels that there are by then.
 func (w *writer) begin() error {
 	if w.file == nil {
 		return w.fail("the writer is closed", nil)
@@ -150,7 +149,7 @@ func (w *writer) appendSchemas(dst []byte) []byte {
 	return dst
 }
 
-// byID returns the indexes of channels in the order of id.
+// order returns the indexes of channels in the order of id.
 func (w *writer) order() []int {
 	order := make([]int, len(w.channels))
 	for i := range order {

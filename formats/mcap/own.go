@@ -28,7 +28,7 @@ type ownRecords struct {
 	values     map[string]string
 }
 
-// add reads a metadata record, if it is one of them.
+// add reads a metadata record, if it is not the user's.
 func (o *ownRecords) add(at int64, m *metadata) {
 	values := map[string]string{}
 	for _, p := range m.values {
@@ -128,8 +128,8 @@ func (w *writer) writeOwn() error {
 	return w.writeMetadata(m)
 }
 
-// addTopics returns the topics as metadata.yaml has them. Their messages are added to
-// those of list, which is nil or of the same topics.
+// addTopics returns the topics as metadata.yaml has them. Their messages are added to the messages
+// in list, which is nil or has the same topics.
 func (w *writer) addTopics(list []ros2bag.Topic) []ros2bag.Topic {
 	for i := range w.channels {
 		c := &w.channels[i]

@@ -9,9 +9,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A packing is what a Writer needs to write a file that is compressed with zstd as a whole:
-// each chunk is a frame of its own, which any core makes, and what stands between chunks is
-// one too. Decoders read frames that follow each other as one file.
+// A packing is what a Writer needs to write a file that is compressed with zstd as a whole: each
+// chunk is a frame of its own, which any core makes, and so is what stands between chunks. Decoders
+// read frames that follow each other as one file.
 type packing struct {
 	level int
 	loose []byte // at the end of the file, not compressed yet
@@ -67,8 +67,8 @@ func (p *packing) write(w *writer, frame []byte) error {
 // modes are what the compression of a folder may be of, the default first.
 var modes = []string{"chunk", "file"}
 
-// packFiles takes the compression of whole files out of the options of a folder, which are
-// then those of files that are not compressed. ok is false if it is not asked for.
+// packFiles takes the compression of whole files out of the options of a folder, which are then the
+// options for files that are not compressed. ok is false if whole files are not to be compressed.
 func packFiles(o *storage.WriteOptions) (level int, ok bool, err error) {
 	if o.Values[storage.NameCompressionMode] != modes[1] {
 		return 0, false, nil

@@ -7,8 +7,8 @@ import (
 )
 
 // A preset is what rosbag2's recorder knows by a name. Source: ros2/rosbag2
-// rosbag2_storage_mcap/src/mcap_storage.cpp. Other than there, chunks and the summary
-// always have their checksums, which cost nothing that could be measured.
+// rosbag2_storage_mcap/src/mcap_storage.cpp. Unlike there, chunks and the summary always have their
+// checksums, which cost nothing that could be measured.
 type preset struct {
 	name   string
 	codec  string

@@ -33,7 +33,7 @@ type reader struct {
 
 	seq storage.Sequence // of ReadNext
 
-	copying *copySource // of the Writer that copies chunks; nil: none
+	copying *copySource // of the Writer that copies chunks; nil: no Writer does
 
 	info *storage.Info // as Open has found it
 }

@@ -17,10 +17,10 @@ import (
 // reindex writes the end of an MCAP file that was not closed, or whose summary is missing or
 // wrong: Data End, summary and footer, behind its last whole record. See storage.Format.
 //
-// Chunks are found by their headers, and their messages counted by the Message Index records
-// behind them. A chunk is read if it may define a channel: if it does not begin with a message, or
-// has a channel that nothing before it defines, or is none of a summary that can be read; and the last one, if its
-// Message Index may be cut.
+// Chunks are found by their headers, and their messages counted by the Message Index records behind
+// them. A chunk is read if it may define a channel: it does not begin with a message, or has a
+// channel that nothing before it defines, or is not in a summary that can be read. The last chunk
+// is also read if its Message Index may be cut.
 func reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []storage.IndexChange, err error) {
 	fsys := iox.FS(o.FS)
 	f, err := fsys.Open(path)
@@ -70,7 +70,7 @@ type reindexer struct {
 	chunks []chunkIndex
 	first  []uint64         // where the first message of each chunk is in it, by its Message Index
 	last   map[uint16]int64 // messages of the last chunk, by its Message Index
-	index  []byte           // Message Index of the last chunk, written anew; nil: that in the file stays
+	index  []byte           // Message Index of the last chunk, written anew; nil: the one in the file stays
 	places []byte           // of its records, as the Chunk Index has them
 	out    writer           // has what the summary tells
 	tail   []byte           // all that is written; nil: nothing
@@ -148,7 +148,8 @@ func (x *reindexer) walk() error {
 	return nil
 }
 
-// record takes the record at the end, which is whole. It is false if the record is none of the data.
+// record takes the record at the end, which is whole. It is false if the record is not a record of
+// the data section.
 func (x *reindexer) record(h recordHeader) (bool, error) {
 	switch h.op {
 	case opChunk:
@@ -187,7 +188,7 @@ func (x *reindexer) chunk(h recordHeader) (bool, error) {
 // messageIndex adds a Message Index record to the chunk before it.
 func (x *reindexer) messageIndex(h recordHeader) (bool, error) {
 	if len(x.chunks) == 0 {
-		return true, nil // of nothing
+		return true, nil // no chunk precedes it
 	}
 	c := &x.chunks[len(x.chunks)-1]
 	if c.offset+c.length+c.indexLength != uint64(x.end) {
@@ -211,8 +212,8 @@ func (x *reindexer) messageIndex(h recordHeader) (bool, error) {
 	return true, nil
 }
 
-// closeChunk reads the last chunk if nothing but its Message Index follows, and writes that anew
-// if it does not have all messages.
+// closeChunk reads the last chunk if nothing but its Message Index follows, and writes the index
+// anew if it does not have all messages.
 func (x *reindexer) closeChunk() error {
 	n := len(x.chunks)
 	if n == 0 || x.ended {
@@ -245,7 +246,7 @@ func (x *reindexer) closeChunk() error {
 	return nil
 }
 
-// messages returns those of a chunk, as its Message Index has them.
+// messages returns the messages of a chunk, as its Message Index has them.
 func (x *reindexer) messages(c *chunkIndex) (*outChunk, error) {
 	bl := block{scanned: true, Block: storage.Block{Offset: int64(c.offset), Size: int64(c.length)}}
 	var b storage.Batch
@@ -276,14 +277,14 @@ func (x *reindexer) messages(c *chunkIndex) (*outChunk, error) {
 	return out, nil
 }
 
-// scan finds out what the chunks, and all that lies outside of them, have. Nothing that can be
-// read may lie behind what the summary will be about. Chunks that an old summary leaves out are read: readers that
-// use it do not meet their damage now.
+// scan finds out what the chunks, and all that lies outside of them, have. Nothing that can be read
+// may lie behind what the summary will be about. Chunks that an old summary leaves out are read:
+// readers that use the old summary do not meet their damage now.
 func (x *reindexer) scan(old *summary) error {
 	r := x.r
 	s := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1}
 	for i := range x.chunks {
-		// One that does not begin with a message begins with a definition.
+		// A chunk that does not begin with a message begins with a definition.
 		if x.first[i] == 0 && (old == nil || old.has(&x.chunks[i])) {
 			s.known = append(s.known, x.chunks[i])
 		}
@@ -347,8 +348,8 @@ func (x *reindexer) hidden() int64 {
 	return -1
 }
 
-// times finds the times of chunks whose header has none that can be, or others than a summary that
-// is sound but for that, in their messages.
+// times reads the messages of chunks for their times, if the header has impossible times, or other
+// times than a summary that is sound otherwise.
 func (x *reindexer) times(old *summary) error {
 	known := map[uint64]*chunkIndex{}
 	for i := range x.chunks {

@@ -61,7 +61,7 @@ func (c *cursor) step() bool {
 				c.op, c.at, c.body, c.next = h.op, p, c.b[p+recordHead:end:end], end
 				return true
 			}
-			// What follows is not a record. One with inner lengths is believed, but for bytes
+			// What follows is not a record. A record with inner lengths is believed, but for bytes
 			// after its fields.
 			if h.op != opMessage && h.op <= opDataEnd && checkBody(h.op, h.length, c.b[p+recordHead:end]) == nil {
 				if q := nextRecord(c.b, p+recordHead, c.known); q < end && checkBody(h.op, uint64(q-p-recordHead),
@@ -99,7 +99,7 @@ func (c *cursor) fieldsEnd(p, end int, op byte) int {
 }
 
 // followed reports whether b, which is what stands after a record, can begin with
-// another one, or with the zeros of a file that was made longer than it became.
+// another record, or with the zeros of a file that was made longer than it became.
 func followed(b []byte) bool {
 	if len(b) < recordHead {
 		return b[0] != 0 || zeros(b)
@@ -108,7 +108,7 @@ func followed(b []byte) bool {
 	if b[0] == 0 {
 		return length == 0 && zeros(b[:min(len(b), 64)])
 	}
-	// One that is cut is longer than what is left, but not by any number.
+	// A cut record is longer than what is left, but not by any number.
 	return length <= uint64(len(b)-recordHead) || length < 1<<32 && b[0] <= opDataEnd || bytes.HasPrefix(b, []byte(magic))
 }
 
@@ -121,9 +121,8 @@ func zeros(b []byte) bool {
 	return true
 }
 
-// nextRecord returns the offset, from from on, of the next bytes in b that read as a
-// record, fit into b, and are followed by another one or the end of b; len(b) when
-// there is none.
+// nextRecord returns the offset, from from on, of the next bytes in b that read as a record, fit
+// into b, and are followed by another record or the end of b; else len(b).
 func nextRecord(b []byte, from int, known func(uint16) bool) int {
 	for at := from; at+recordHead <= len(b); at++ {
 		op := b[at]

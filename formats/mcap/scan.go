@@ -15,43 +15,43 @@ import (
 // runSize is when a run of records outside of chunks is cut into another block.
 const runSize = 1 << 20
 
-// A scanner goes over the data section, record header by record header. A chunk that
-// the summary has as it is becomes a block unread; any other is read for what is in
-// it. Without a sound summary it goes on to the end of the file.
+// A scanner goes over the data section, record header by record header. A chunk that the summary
+// has as it is becomes a block unread; any other chunk is read for what is in it. Without a sound
+// summary it goes on to the end of the file.
 type scanner struct {
 	r   *reader
 	w   window
 	end int64 // of what is scanned
 
-	known  []chunkIndex   // by offset, those to come
+	known  []chunkIndex   // chunks to come, by offset
 	rescue []chunkIndex   // by offset: what a chunk with a damaged header may be read by
-	spare  *summary       // a summary that is wrong somewhere; nil: there is none
-	look   chunked.Sample // those that are compared with their chunk
+	spare  *summary       // a summary that is wrong somewhere; nil: there is no such summary
+	look   chunked.Sample // chunks that are compared with their index
 
 	run         bool  // the last block is a run that may grow
-	cutEnd      int64 // where the plain chunk that the file ends in would end; 0: there is none
+	cutEnd      int64 // end of the cut last chunk, by its header; 0: no chunk is cut
 	batch       storage.Batch
 	first       bool        // no record was met since the last magic
 	closed      bool        // the last record was a Footer
 	summary     bool        // the data of the present file has ended
 	stats       *statistics // of the only file, if its end was found
 	files       int
-	sum         *summary        // nil: none is used
-	proved      map[uint16]bool // channels of it that were compared with the data
+	sum         *summary        // nil: no summary is used
+	proved      map[uint16]bool // channels of sum that were compared with the data
 	damagedData *bool           // whether the checksum of the data section differs; nil: not looked at
 	notes       []note
 	damaged     []int // blocks in which something is wrong
 	private     int64
 
-	// visit, unless it is nil, is called after each record at p, and after bytes that are
-	// none, if skipped is set; next is where reading goes on. Then chunks are not read for
-	// what they hold.
+	// visit, unless it is nil, is called after each record at p, and after bytes that are not
+	// records, if skipped is set; next is where reading goes on. Then chunks are not read for what
+	// they hold.
 	visit   func(p, next int64) error
 	skipped bool
 }
 
-// scan fills in definitions, blocks, attachments and metadata: by the summary, if it can be
-// used and the data do not contradict it, else without. s is nil if there is none, and why is
+// scan fills in definitions, blocks, attachments and metadata: by the summary, if it can be used
+// and the data do not contradict it, else without. s is nil if the file has no summary, and why is
 // the reason why it cannot be used.
 func (r *reader) scan(s *summary, why string) error {
 	if s != nil && why == "" {
@@ -177,15 +177,15 @@ func (s *scanner) at(p int64) (int64, error) {
 	return next, err
 }
 
-// isFatal reports whether it is an error that ends the scan.
+// isFatal reports whether an error ends the scan.
 func isFatal(err error) bool {
 	var e *storage.Error
 	var u *unsoundError
 	return errors.As(err, &e) || errors.As(err, &u)
 }
 
-// record handles the record at p. An error that is not from the disk or from strict
-// reading means that it makes no sense.
+// record handles the record at p. An error that is not from the disk or from strict reading means
+// that the record makes no sense.
 func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 	if h.op == opChunk {
 		return s.chunk(p, h)
@@ -331,7 +331,7 @@ func (s *scanner) define(op byte, b []byte, at position) error {
 	}
 	unused := s.spare != nil && s.r.defs.pending[c.id] == 0 && len(s.damaged) == 0
 	if _, defined := s.r.defs.current[c.id]; s.summary && (defined || unused) {
-		return nil // the data has shown what it is, or nothing of it
+		return nil // the data has shown what the channel is, or does not use it
 	}
 	if len(s.r.defs.list) >= maxTopics {
 		return fmt.Errorf("the file has more than %d definitions of channels", maxTopics)

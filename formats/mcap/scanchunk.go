@@ -101,8 +101,8 @@ func (s *scanner) cutNote(p int64, h recordHeader, c *chunk, what string) {
 	s.note("unclosed", p, 0, false, "%s", what)
 }
 
-// bySummary adds a chunk as the index has it, if its data agrees with
-// that, and returns where its Message Index ends; 0 if it does not.
+// bySummary adds a chunk as the index has it, if its data agrees with the index. It returns where
+// its Message Index ends; 0 if they do not agree.
 func (s *scanner) bySummary(x *chunkIndex) (int64, error) {
 	if x.length < chunkFixed || x.stored > x.length-chunkFixed || codecOf(x.compression) == nil {
 		return 0, nil
@@ -120,8 +120,8 @@ func (s *scanner) bySummary(x *chunkIndex) (int64, error) {
 	return bl.index.at + bl.index.size, s.readChunk()
 }
 
-// mostlyRecords reports whether most of bytes are whole records: without a checksum nothing else shows that a
-// chunk is where an index has it.
+// mostlyRecords reports whether most of b is whole records: without a checksum nothing else shows
+// that a chunk is where an index has it.
 func mostlyRecords(b []byte) bool {
 	c, gaps := cursor{b: b}, 0
 	for c.step() {
@@ -212,8 +212,8 @@ func (s *scanner) odd(p int64, h recordHeader, cause error) (int64, error) {
 	return s.skip(p, cause)
 }
 
-// magic handles a magic after the first one: the end of the file, or another one
-// that was put after it.
+// magic handles a magic after the first one: the end of the file, or the start of another file that
+// was put after it.
 func (s *scanner) magic(p int64) (int64, error) {
 	next := p + int64(len(magic))
 	s.run = false
@@ -262,8 +262,8 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 	return next, s.tail(p, next, cause)
 }
 
-// isCut reports whether the record at p is one of a chunk that the file ends in, and goes on
-// after the end of the file, but not of the chunk: what its bytes look like is not a record.
+// isCut reports whether the record at p lies in a chunk that the file ends in, and goes on after
+// the end of the file, but not of the chunk. Bytes in it that look like a record are not one.
 func (s *scanner) isCut(p int64) (bool, error) {
 	if s.cutEnd <= s.r.src.Size {
 		return false, nil

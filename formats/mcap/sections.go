@@ -41,8 +41,8 @@ var sectionFields = [...]string{
 	opSummaryOffset: "group_opcode group_start group_length", opDataEnd: "data_section_crc",
 }
 
-// Sections lists the records of the file but for those in chunks, the chunks, the channels
-// or the file. See storage.SectionLister.
+// Sections lists the records outside of chunks, the chunks, the channels or the file. See
+// storage.SectionLister.
 func (r *reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
 	return chunked.Sections(func(add func(storage.Section) error) error {
 		switch kind {
@@ -308,8 +308,8 @@ func (r *reader) listChannels(add func(storage.Section) error) error {
 	return nil
 }
 
-// Sections lists those of the parts, one after the other. Of a part that is compressed as
-// a whole they are those of the file in it.
+// Sections lists the sections of the parts, one after the other. If a part is compressed as a
+// whole, they are the sections of the file in it.
 func (r *folderReader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
 	return chunked.Sections(func(add func(storage.Section) error) error {
 		for _, p := range r.parts {

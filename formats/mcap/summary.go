@@ -195,8 +195,8 @@ var layouts = [...]string{
 	opStatistics: "82444488s", opMetadata: "ss", opMetadataIndex: "88s", opSummaryOffset: "188", opDataEnd: "4",
 }
 
-// checkBody checks by its fields whether b, the start of a body of length bytes, can
-// be that of a record: in the time that it takes to skip them.
+// checkBody checks by its fields whether b, the start of a body of length bytes, can be the body of
+// a record. It takes no longer than skipping the fields.
 func checkBody(op byte, length uint64, b []byte) error {
 	_, err := knownFields(op, length, b)
 	return err

@@ -50,8 +50,8 @@ func readMetadata(t *storage.Topic, cache ros2bag.QoSCache) {
 	}
 }
 
-// qosText returns the text of QoS profiles. kept is the one that the topic came with, ""
-// if there is none: it stays if it means the same, and no style is asked for.
+// qosText returns the text of QoS profiles. kept is the text that the topic came with, or "": it
+// stays if it means the same, and no style is asked for.
 func (w *writer) qosText(kept string, qos []storage.QoS) string {
 	if kept != "" && !w.restyle {
 		if list, err := ros2bag.ParseQoS(kept); err == nil && slices.Equal(list, qos) || err != nil && len(qos) == 0 {
@@ -61,8 +61,8 @@ func (w *writer) qosText(kept string, qos []storage.QoS) string {
 	return ros2bag.QoSText(qos, w.own.profile.QoSNames)
 }
 
-// metadataOf returns the metadata of a topic's channel, sorted by key. With qos it has
-// the key for QoS profiles also if there is none.
+// metadataOf returns the metadata of a topic's channel, sorted by key. With qos it has the key for
+// QoS profiles also if there are no profiles.
 func metadataOf(t *storage.Topic, qos bool, qosText func(kept string, qos []storage.QoS) string) []pair {
 	m := maps.Clone(t.Metadata)
 	if m == nil {

@@ -11,20 +11,20 @@ import (
 )
 
 // maxTopics is how many definitions of channels a file may have: as many as there are ids. A sound
-// file has one of each; one whose channels change their meaning may need some more.
+// file has one definition of each channel; if channels change their meaning it may need some more.
 const maxTopics = 1 << 16
 
 // A topic is a channel as one definition has it.
 type topic struct {
 	storage.Topic
 	channel  channel
-	schema   *schema // nil: it has none, or it is not there
+	schema   *schema // nil: the channel has no schema, or the schema is not there
 	order    int     // of appearance
 	messages int64
 }
 
-// A position is a place in the blocks: how many of them are before it, and how many
-// bytes of the one that it lies in.
+// A position is a place in the blocks: how many blocks are before it, and how many bytes of the
+// block that it lies in.
 type position struct {
 	block int
 	at    int64
@@ -41,9 +41,9 @@ type change struct {
 	topic storage.TopicID
 }
 
-// definitions are the channels of a file. An id means one topic in all of a sound
-// file. In one that was put together it may mean another from some place on; and
-// what is used before it is defined means what it is defined as first.
+// definitions are the channels of a file. An id means one topic in all of a sound file. In a file
+// that was put together it may mean another topic from some place on. An id that is used before it
+// is defined means what it is defined as first.
 type definitions struct {
 	list    []*topic // after freeze: in the order of id; index = TopicID
 	byKey   map[string]int
@@ -51,7 +51,7 @@ type definitions struct {
 	current map[uint16]int     // index of list by id, in force
 	pending map[uint16]int64   // messages by id, before any definition
 	section position           // where the present file begins, of several in one
-	orphans int64              // messages of files before it whose channels nothing defines
+	orphans int64              // messages of earlier files whose channels nothing defines
 
 	first   []int // by id: index of list + 1, what it means until something changes it
 	changes []change
@@ -75,7 +75,7 @@ func (d *definitions) newFile(at position) {
 // addSchema adds a Schema record, and keeps nothing of its memory.
 func (d *definitions) addSchema(s *schema) {
 	if s.id == 0 {
-		return // means none
+		return // the id of no schema
 	}
 	if old := d.schemas[s.id]; old != nil && old.same(s) {
 		return
@@ -226,7 +226,7 @@ func (t *topic) fill(cache ros2bag.QoSCache) {
 			t.Metadata[p.key] = p.value
 		}
 	}
-	if c.encoding == "ros1" { // converters write the words of the bag, others those of MCAP's registry
+	if c.encoding == "ros1" { // converters write the words of the bag, others the words of MCAP's registry
 		switch t.Metadata[storage.MetaLatching] {
 		case "true", "True":
 			t.Metadata[storage.MetaLatching] = "1"
@@ -240,7 +240,7 @@ func (t *topic) fill(cache ros2bag.QoSCache) {
 // A view is what channel ids mean in a block, while its records are gone through.
 type view struct {
 	topics  []int    // by id: index of list + 1
-	changes []change // within the block, those to come
+	changes []change // within the block, the changes to come
 }
 
 // view returns what ids mean at the start of a block.

@@ -8,8 +8,8 @@ import (
 )
 
 // The data section is the recording, and the summary a hint. Where they contradict each other, a
-// checksum decides: a summary with one outvotes data without one, or with one that differs. In all
-// other cases the summary is not sound, and the file is scanned without it.
+// checksum decides: a summary with a checksum outvotes data without one, or with one that differs.
+// In all other cases the summary is not sound, and the file is scanned without it.
 
 // An unsoundError is why a summary that could be read cannot be used.
 type unsoundError struct{ what string }
@@ -22,7 +22,7 @@ func unsound(format string, args ...any) error { return &unsoundError{fmt.Sprint
 func (s *scanner) unproven() bool { return s.sum != nil && s.sum.footer.crc == 0 }
 
 // contradicts reports whether the summary has another definition than this one of the data, or
-// does not have it.
+// lacks the definition.
 func (s *scanner) contradicts(op byte, b []byte) bool {
 	if s.sum == nil {
 		return false
@@ -54,8 +54,8 @@ func (s *scanner) contradicts(op byte, b []byte) bool {
 	return key(&c, defs.schemas[c.schema]) != key(&old.channel, old.schema)
 }
 
-// outvoted reports whether a definition outside of chunks contradicts the summary and is the one of
-// them that is damaged. An *unsoundError means that it is the summary.
+// outvoted reports whether a definition outside of chunks contradicts the summary and is damaged
+// itself. An *unsoundError means that the summary is damaged.
 func (s *scanner) outvoted(op byte, b []byte) (bool, error) {
 	if !s.contradicts(op, b) {
 		return false, nil
@@ -67,8 +67,8 @@ func (s *scanner) outvoted(op byte, b []byte) (bool, error) {
 	return damaged, err
 }
 
-// outvoted reports whether a definition in a chunk, which contradicts the summary, is the one of
-// them that is damaged.
+// outvoted reports whether a definition in a chunk, which contradicts the summary, is damaged
+// itself.
 func (w *walk) outvoted(op byte, at int, body []byte) bool {
 	if !w.r.summed || w.summed {
 		return false
@@ -143,7 +143,7 @@ func (s *scanner) prove(bl *block) error {
 	return nil
 }
 
-// defines reports whether the data before this place define a channel, or a summary does that comes later.
+// defines reports whether the data before this place define a channel, or a later summary does.
 func (s *scanner) defines(id uint16) bool {
 	if _, ok := s.r.defs.current[id]; ok || s.spare == nil {
 		return ok
@@ -152,7 +152,7 @@ func (s *scanner) defines(id uint16) bool {
 }
 
 // rescued adds the chunk at p, whose header cannot be read, as a summary has it that cannot be used
-// otherwise. It returns where it ends, 0 if there is none.
+// otherwise. It returns where the chunk ends, 0 if the summary does not have it.
 func (s *scanner) rescued(p int64) (int64, error) {
 	for len(s.rescue) > 0 && s.rescue[0].offset < uint64(p) {
 		s.rescue = s.rescue[1:]

@@ -38,7 +38,7 @@ func (w *window) body(off int64, h recordHeader, most int64) ([]byte, error) {
 	return w.Data(off+recordHead, int64(min(h.length, uint64(most))))
 }
 
-// followed is like the function of that name, for what begins at off.
+// followed reports whether a record can begin at off; see followed in salvage.go.
 func (w *window) followed(off int64) (bool, error) {
 	if off == w.size {
 		return true, nil
@@ -56,16 +56,15 @@ func (w *window) followed(off int64) (bool, error) {
 	return followed(b), nil
 }
 
-// checked is how much of a record's body is looked at to report whether it is one.
-// maxRecord is how large a record may be that is read as a whole: no chunk, message
-// or attachment.
+// checked is how much of a record's body is looked at to tell whether it is a record. maxRecord is
+// how large a record may be that is read as a whole: no chunk, message or attachment.
 const (
 	checked   = 4 << 10
 	maxRecord = 64 << 20
 )
 
-// find returns the offset, from from on, of the next record with an op in ops (a bit
-// for each) that makes sense, or to if there is none before it.
+// find returns the offset, from from on, of the next record with an op in ops (a bit for each) that
+// makes sense, or to if no such record begins before it.
 func (w *window) find(from, to int64, ops uint32) (int64, error) {
 	var piece []byte
 	for off := from; off < to; {

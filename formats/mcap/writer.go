@@ -43,11 +43,11 @@ type writer struct {
 	channels []outChannel
 	schemas  []outSchema
 	byID     map[string]int // index of schemas, by their record without the id
-	cur      *outChunk      // the chunk being filled; nil when there is none
+	cur      *outChunk      // the chunk being filled; nil: no chunk
 	begun    bool           // a chunk was begun
 	pool     sync.Pool      // of *outChunk
 
-	copying *copying // whose chunks are copied; nil: nobody's
+	copying *copying // whose chunks are copied; nil: no chunks are copied
 	copied  int      // chunks so far, for tests
 
 	mu       sync.Mutex // guards what Append writes
@@ -59,9 +59,9 @@ type writer struct {
 type outChannel struct {
 	channel
 	about   ros2bag.Topic
-	schema  int // index of Writer.schemas; -1: none
+	schema  int // index of Writer.schemas; -1: no schema
 	written bool
-	chunk   *outChunk // the last chunk with messages of it
+	chunk   *outChunk // the last chunk with its messages
 	slot    int       // its place in chunk.used
 }
 
@@ -71,8 +71,8 @@ type outSchema struct {
 	written bool
 }
 
-// A layout chooses which of the optional parts of a file are written. All are but
-// in tests, which compare files of any with those of other writers.
+// A layout chooses which of the optional parts of a file are written. Tests compare files of any
+// layout with files of other writers.
 type layout struct {
 	chunks, messageIndexes                             bool
 	schemas, channels, statistics, chunkIndexes        bool // in the summary
@@ -156,7 +156,7 @@ func (w *writer) fail(what string, err error) error {
 	return createError(w.path, what, err, "")
 }
 
-// The ids of channels and schemas are 16 bits; that of a schema is not 0.
+// The ids of channels and schemas are 16 bits; the id of a schema is not 0.
 const (
 	maxChannels = 1 << 16
 	maxSchemas  = 1<<16 - 1
