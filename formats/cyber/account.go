@@ -17,17 +17,16 @@ type tail struct {
 	size    int64 // what the file should have by a section, bytes; 0: not known
 }
 
-// endsAt notes what is wrong at the end of the file; the first note counts. size is
-// that of the file as it should be, 0 if nothing states it.
+// endsAt notes what is wrong at the end of the file; the first note counts. size is the size that
+// the file should have, 0 if nothing states it.
 func (f *file) endsAt(at int64, code string, size int64, format string, args ...any) {
 	if !f.tail.found {
 		f.tail = tail{true, at, code, fmt.Sprintf(format, args...), size}
 	}
 }
 
-// account compares what can be read with what the header counts, and reports what
-// is missing: once, and by the header alone if it is complete. messages are
-// those that can be read.
+// account compares what can be read with what the header counts, and reports what is missing: once,
+// and by the header alone if it is complete. messages is how many can be read.
 func (f *file) account(messages int64) error {
 	lost := f.lost
 	total, counted := f.counted()

@@ -249,7 +249,7 @@ func lowerNumber(a, b string) int {
 	return cmp.Or(cmp.Compare(n, m), cmp.Compare(a, b))
 }
 
-// channel returns the channel that a topic continues, nil if the file has none of its name.
+// channel returns the channel that a topic continues, nil if the file has no channel of its name.
 func (a *addition) channel(t *storage.Topic) (*outChannel, error) {
 	if a == nil {
 		return nil, nil
@@ -290,7 +290,7 @@ func (a *addition) close() (err error) {
 	return err
 }
 
-// Topics returns those of the recording. See storage.Appender.
+// Topics returns the topics of the recording. See storage.Appender.
 func (w *writer) Topics() []storage.Topic {
 	if a := w.place.add; a != nil {
 		return slices.Concat([]storage.Topic{}, a.topics)

@@ -33,10 +33,10 @@ func (c *channel) at(offset int64) storage.TopicID {
 // A topicKey distinguishes topics.
 type topicKey struct {
 	name, typ string
-	schema    [sha256.Size]byte // zero: none
+	schema    [sha256.Size]byte // zero: no schema
 }
 
-// topics are those of a recording, in the order in which they were declared.
+// topics are the topics of a recording, in the order in which they were declared.
 type topics struct {
 	list    []storage.Topic
 	counts  []int64
@@ -94,8 +94,8 @@ const maxText = 1024
 // metaDesc is the key of a topic's metadata that has the text in place of descriptors.
 const metaDesc = "proto_desc_text"
 
-// add returns the topic of that name, type and schema. One without a schema is
-// taken for the one of that name and type that has one.
+// add returns the topic of that name, type and schema. A topic without a schema is taken for the
+// topic of that name and type that has one.
 func (t *topics) add(name, typ string, s schema) storage.TopicID {
 	key := topicKey{name, typ, s.sum}
 	if id, ok := t.known[key]; ok {
@@ -123,7 +123,8 @@ func (t *topics) add(name, typ string, s schema) storage.TopicID {
 	return id
 }
 
-// complete gives a topic whose descriptors cannot be read those that the index has for its channel.
+// complete gives a topic whose descriptors cannot be read the descriptors that the index has for
+// its channel.
 func (t *topics) complete(id storage.TopicID, s schema) {
 	topic := &t.list[id]
 	topic.Schema = storage.Schema{Encoding: encoding, Data: s.set}

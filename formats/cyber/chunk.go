@@ -14,19 +14,19 @@ import (
 // partSize is about how large the blocks of a chunk are, in bytes.
 const partSize = 1 << 20
 
-// A chunk is a CHUNK_BODY, with what the CHUNK_HEADER before it has. It is read
-// in parts, which are blocks: part i has the messages that begin between
-// bound(i) and bound(i+1). Where the first of them begins is found by going over
-// the heads of those before, once, by whoever needs it first.
+// A chunk is a CHUNK_BODY, with what the CHUNK_HEADER before it has. It is read in parts, which are
+// blocks: part i has the messages that begin between bound(i) and bound(i+1). Where the first of
+// these messages begins is found by going over the heads of all messages before, once, by whoever
+// needs it first.
 type chunk struct {
 	file *file
 	head int64 // offset of its first section
 	body int64 // offset of what is in CHUNK_BODY
-	size int64 // of that, as far as the file has it
+	size int64 // bytes of CHUNK_BODY, as far as the file has them
 	cut  bool  // the file ends within
 
-	bounded    bool // count, begin and end are those of its header
-	measured   bool // they are those of its messages
+	bounded    bool // count, begin and end are from its header
+	measured   bool // they are from its messages
 	count      int64
 	begin, end int64 // least and greatest time, ns
 	raw        int64 // bytes of content
@@ -98,8 +98,8 @@ func (c *chunk) starts(part int, at int64) {
 	}
 }
 
-// step goes over the message at an offset of the body, or over what is no
-// message: then ok is false, and there is a warning.
+// step goes over the message at an offset of the body, or over what is not a message: then ok is
+// false, and there is a warning.
 func (c *chunk) step(k *walker, at int64) (next int64, ok bool, err error) {
 	st, err := k.next(at)
 	if err != nil {
@@ -115,8 +115,8 @@ func (c *chunk) step(k *walker, at int64) (next int64, ok bool, err error) {
 	return next, false, err
 }
 
-// skip goes past bytes of the body that are not messages, and warns. It returns
-// where the next message begins: one of a channel that is known.
+// skip goes past bytes of the body that are not messages, and warns. It returns where the next
+// message of a known channel begins.
 func (c *chunk) skip(at int64, st state) (next int64, err error) {
 	f, end := c.file, c.body+c.size
 	if st == short && c.cut {
@@ -208,8 +208,8 @@ func (c *chunk) times(ctx context.Context) ([]span, error) {
 	return spans, nil
 }
 
-// measure makes count, times and parts of a chunk those of its messages. add is called
-// for each, with its place and channel.
+// measure takes count, times and parts of a chunk from its messages. add is called for each
+// message, with its place and channel.
 func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name []byte) error) (err error) {
 	k := &walker{w: w, end: c.body + c.size}
 	stated := c.count
@@ -238,8 +238,8 @@ func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name 
 	return nil
 }
 
-// wasRead notes how many messages a part has. When all parts of a chunk that was not
-// measured are read they must be as many as in its header.
+// wasRead notes how many messages a part has. When all parts of a chunk that was not measured are
+// read, the messages must be as many as in its header.
 func (c *chunk) wasRead(part int, n int64) error {
 	if !c.bounded || c.measured {
 		return nil
@@ -257,9 +257,9 @@ func (c *chunk) wasRead(part int, n int64) error {
 	return nil
 }
 
-// lost is how many messages the header of a chunk counts beyond those that were
-// read: below 0 if there are more. It is not known until all parts are read. A
-// chunk that was measured lost nothing since.
+// lost is how many messages the header of a chunk counts beyond the ones that were read: below 0 if
+// there are more. It is not known until all parts are read. A chunk that was measured lost nothing
+// since.
 func (c *chunk) lost() (n int64, known bool) {
 	if !c.bounded || c.measured {
 		return 0, true
@@ -279,7 +279,7 @@ func (c *chunk) lost() (n int64, known bool) {
 	return n, true
 }
 
-// clamp makes a number of the file one of ours.
+// clamp makes an int64 of a number in the file.
 func clamp(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
 // read reads a part into b.

@@ -25,9 +25,9 @@ const (
 // holds sizes in an int (cyber/record/file/record_file_reader.h).
 const maxSection = math.MaxInt32
 
-// createWriter starts a recording. See storage.Format. With a limit for segments it
-// becomes path.00000.YYYYMMDDhhmmss, path.00001... and nothing stands at path
-// itself; without one it is a single file at path.
+// createWriter starts a recording. See storage.Format. With a limit for segments it becomes
+// path.00000.YYYYMMDDhhmmss, path.00001... and nothing stands at path itself; without a limit it is
+// a single file at path.
 func createWriter(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 	if o.Append {
 		return appendTo(ctx, path, o)
@@ -75,8 +75,8 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*write
 	return w, nil
 }
 
-// fixedHeader is what stands in the header of every segment. Apollo sets all
-// numbers, also those that are 0.
+// fixedHeader is what stands in the header of every segment. Apollo sets all numbers, also if they
+// are 0.
 func fixedHeader(o storage.WriteOptions) *pb.Header {
 	chunk := o.ChunkSize
 	if chunk == 0 {

@@ -8,10 +8,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A proto_desc is a tree of files, or a list of them under the one that defines
-// the type; outdesc.go draws it. A topic's schema is a FileDescriptorSet: each
-// distinct file once, as its bytes are, those that a file imports before it, and
-// the file of the type last.
+// A proto_desc is a tree of files, or a list of files under the one that defines the type;
+// outdesc.go draws it. A topic's schema is a FileDescriptorSet: each distinct file once, as its
+// bytes are, after the files that it imports, and the file of the type last.
 
 // Limits of one proto_desc. Protobuf itself reads 100 messages inside each
 // other, and Apollo's largest has 160 nodes of 41 files.
@@ -29,9 +28,8 @@ var (
 	errDescTwice   = errors.New("two of its files have one name and different contents; the first is used")
 )
 
-// schemaOf makes the FileDescriptorSet of a proto_desc. The result is nil with
-// an error of this file when there is none to be made, and whole with
-// errDescTwice. It copies what it keeps.
+// schemaOf makes the FileDescriptorSet of a proto_desc. The result is nil with an error of this
+// file if no set can be made, and whole with errDescTwice. It copies what it keeps.
 func schemaOf(desc []byte) ([]byte, error) {
 	if len(desc) > maxDesc {
 		return nil, errDescSize
@@ -58,7 +56,7 @@ func schemaOf(desc []byte) ([]byte, error) {
 type descReader struct {
 	seen   map[[sha256.Size]byte]bool
 	byName map[string]*descFile
-	files  []*descFile // the first is that of the root
+	files  []*descFile // the first is the file of the root
 	twice  bool
 }
 

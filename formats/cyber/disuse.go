@@ -9,12 +9,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Apollo's RecordReader ends at the first INDEX. So when sections stand behind it, and
-// behind them another INDEX, the old one becomes a section that every reader skips: a
-// CHANNEL of a channel that was declared before. The bytes that are left of the
-// index are the field disusedField of the message, which no version of Apollo knows; protobuf
-// keeps such a field, so that the message has the size that Apollo's reader compares with that
-// of the section.
+// Apollo's RecordReader ends at the first INDEX. So when sections stand behind it, and behind them
+// another INDEX, the old INDEX becomes a section that every reader skips: a CHANNEL of a channel
+// that was declared before. The bytes that are left of the index are the field disusedField of the
+// message, which no version of Apollo knows. protobuf keeps such a field, so the message has the
+// size of the section, as Apollo's reader demands.
 //
 //	INDEX    16 bytes, Index
 //	CHANNEL  16 bytes, Channel{name, message_type, proto_desc}, disusedField: the rest of Index
@@ -64,8 +63,8 @@ func (a *addition) disuse(end int64) ([]byte, error) {
 	return head, nil
 }
 
-// appendFill appends the head of a field disusedField that takes room bytes. Where its length
-// would need another byte than it then has, an empty one stands before it.
+// appendFill appends the head of a field disusedField that takes room bytes. If one field cannot
+// take exactly so many, an empty field stands before it.
 func appendFill(b []byte, room int64) (_ []byte, ok bool) {
 	tag := int64(protowire.SizeTag(disusedField))
 	for n := room - tag - 1; n >= 0 && n > room-tag-8; n-- {

@@ -28,7 +28,7 @@ type file struct {
 	contested  bool // the index describes a channel otherwise than its section
 	chunks     []*chunk
 	index      indexState
-	indexAt    int64 // where it begins and ends; 0: there is none
+	indexAt    int64 // where the index begins and ends; 0: no index
 	indexEnd   int64
 	counts     map[string]int64 // messages by channel, by the index
 	damaged    bool             // there was a warning of damage while its sections were read
@@ -40,7 +40,7 @@ type file struct {
 	lost       storage.Lost     // messages that were found missing while it was opened
 	whole      int64            // chunks that are there in full
 	missing    int64            // messages that the header counts and that cannot be read
-	begin, end int64            // least and greatest time of its messages, ns; begin > end: it has none
+	begin, end int64            // least and greatest time of its messages, ns; begin > end: no messages
 }
 
 // windows has *window that are not used.
@@ -76,8 +76,8 @@ func (r *reader) open(path string, h storage.File, size int64) (*file, error) {
 	return f, nil
 }
 
-// open reads the header and all sections but for chunk bodies, and those too
-// if nothing else shows what is in them.
+// open reads the header and all sections but chunk bodies. It also reads these if nothing else
+// shows what is in them.
 func (f *file) open() error {
 	w := f.window()
 	defer windows.Put(w)
@@ -100,8 +100,8 @@ func (f *file) open() error {
 	return f.settle()
 }
 
-// readHeader reads the HEADER section. A record without one, or whose header is
-// damaged, is read all the same.
+// readHeader reads the HEADER section. A record without a header, or with a damaged one, is read
+// all the same.
 func (f *file) readHeader(w *window) error {
 	b, err := w.peek(0, headerEnd)
 	if err != nil {
@@ -164,9 +164,8 @@ func (f *file) checkFound() error {
 	return f.warn(f.wrong.Code, 0, true, storage.Lost{}, "%s", f.wrong.Message)
 }
 
-// prove reports whether the index can be believed: it has what the sections have,
-// each in its place, and its counts add up to those of the chunks. Its counts
-// are then taken.
+// prove reports whether the index can be believed: it has what the sections have, each in its
+// place, and its counts add up to the counts of the chunks. Its counts are then taken.
 func (f *file) prove() bool {
 	if f.index != indexOK && f.index != indexShifted || f.damaged || f.redeclared {
 		return false

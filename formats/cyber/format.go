@@ -141,9 +141,9 @@ func plausibleSection(x section) bool {
 	return x.typ > 0 && x.typ <= uint32(pb.SectionType_SECTION_CHANNEL) && x.size >= 0
 }
 
-// segmentPaths lists the files that may be the recording at path: of a folder
-// those that are named like records, of a name under which nothing stands the
-// segments that begin with it.
+// segmentPaths lists the files that may be the recording at path. In a folder they are the files
+// that are named like records. If nothing stands at path, they are the segments whose names begin
+// with it.
 func segmentPaths(fsys storage.FS, path string) (paths []string, err error) {
 	dir, stem := path, ""
 	st, err := fsys.Stat(path)

@@ -16,7 +16,7 @@ type indexState uint8
 
 const (
 	indexMissing indexState = iota
-	indexOK                 // each position is that of its section
+	indexOK                 // each position is the position of its section
 	indexShifted            // each position is the end of its section: Apollo 3.5 to 5.0
 	indexWrong
 )
@@ -32,7 +32,7 @@ func (s *scanner) readIndex(at, from, to int64, whole bool) (next int64, err err
 	f := s.f
 	if h := f.header; h.GetIsComplete() && whole && clamp(h.GetIndexPosition()) > to && clamp(h.GetSize()) <= f.size &&
 		s.follows(clamp(h.GetIndexPosition())) {
-		// The header knows of another one, further on: bagconv was killed, or another
+		// The header knows of another index, further on: bagconv was killed, or another
 		// writer has written more than one.
 		s.from = at + 1
 		return to, f.warn("early-index", at, false, storage.Lost{},
@@ -51,7 +51,7 @@ func (s *scanner) readIndex(at, from, to int64, whole bool) (next int64, err err
 	}
 	switch {
 	case !whole:
-		// Nothing that is only in the index is lost but counts.
+		// Only counts are lost: the sections have all else that the index has.
 		f.index, f.indexCut, err = indexMissing, true, nil
 	case err != nil || check.n != len(s.entries) || !check.ok && !check.shifted:
 		f.index = indexWrong
@@ -105,7 +105,7 @@ func (f *file) indexed(w *window) (list []int64) {
 type indexCheck struct {
 	s           *scanner
 	n           int  // entries so far
-	ok, shifted bool // all of them are, so far
+	ok, shifted bool // all entries are, so far
 	unknown     []declaration
 }
 
@@ -170,8 +170,8 @@ func (c *indexCheck) channel(cache field, name string) error {
 	return c.describes(d)
 }
 
-// describes compares the type and descriptors of a channel in the index with those of its section. The section counts,
-// but for descriptors that cannot be read in it.
+// describes compares the type and descriptors of a channel in the index with the ones in its
+// section. The section counts, unless its descriptors cannot be read.
 func (c *indexCheck) describes(d declaration) error {
 	f, size := c.s.f, d.desc.to-d.desc.from
 	if size <= 0 || size > maxDesc {

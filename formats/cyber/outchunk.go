@@ -26,7 +26,7 @@ import (
 type outChunk struct {
 	w        *writer
 	seg      *outSegment
-	channels []*outChannel // those known when the chunk was full
+	channels []*outChannel // channels known when the chunk was full
 	blocks   [][]byte      // full, of blockSize
 	tail     []byte        // the block being filled
 	lent     []byte        // data of the last message, after tail; nil: it is in the blocks
@@ -66,8 +66,8 @@ func (w *writer) newChunk(t int64) *outChunk {
 	return w.cur
 }
 
-// add appends a message: size is the length of the SingleMessage, whole that
-// with its tag and length. It is the last one when its data is lent.
+// add appends a message: size is the length of the SingleMessage, whole is size with its tag and
+// length. The message is the last one if its data is lent.
 func (k *outChunk) add(prefix []byte, m *storage.Message, size, whole int64, lend bool) {
 	b := k.tail
 	if cap(b)-len(b) < len(prefix)+maxFixed {

@@ -10,10 +10,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A channel describes its type by a tree: the file that defines it, and below
-// each file those that it imports, in the order of its imports, every time anew
-// (cyber/message/protobuf_factory.cc). Apollo's loader walks tree and imports
-// side by side, so nothing may be shared or left out, and a file that many
+// A channel describes its type by a tree: the file that defines the type, and below each file its
+// imports, in their order, every time anew (cyber/message/protobuf_factory.cc). Apollo's loader
+// walks tree and imports side by side, so nothing may be shared or left out, and a file that many
 // import stands in the tree many times:
 //
 //	ProtoDesc { 1: FileDescriptorProto, 2: ProtoDesc, 2: ProtoDesc, ... }
@@ -36,12 +35,11 @@ type descSet struct {
 	byName map[string]*descFile
 }
 
-// tree returns the serialized ProtoDesc for type typ of a serialized
-// FileDescriptorSet: of the file that defines typ or, when none does, of the
-// last one. The order of the files does not matter otherwise. Imports that are
-// not in the set, or that close a circle, are left out. The tree of an empty set is empty. The result is
-// shared and must not be changed. Errors wrap storage.ErrCorrupt or
-// storage.ErrUnsupported.
+// tree returns the serialized ProtoDesc for type typ of a serialized FileDescriptorSet: of the file
+// that defines typ or, if no file does, of the last file. The order of the files does not matter
+// otherwise. Imports that are not in the set, or that close a circle, are left out. The tree of an
+// empty set is empty. The result is shared and must not be changed. Errors wrap storage.ErrCorrupt
+// or storage.ErrUnsupported.
 func (d *descTrees) tree(set []byte, typ string) ([]byte, error) {
 	if len(set) == 0 {
 		return nil, nil

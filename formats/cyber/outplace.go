@@ -23,7 +23,7 @@ type outPlace struct {
 	sync      bool
 	segmented bool
 	stamps    bool      // segments have their time in the name
-	add       *addition // to which this is added; nil: none
+	add       *addition // the recording to which this is added; nil: a new recording
 	names     []string  // of the segments so far
 }
 
@@ -60,9 +60,9 @@ func (p *outPlace) create(s *outSegment) (storage.File, error) {
 	return p.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// old lists the names in the folder that the recording will take: path itself,
-// and segments of its stem, by new names and by old. If nothing may be
-// replaced, one of them is an error that wraps fs.ErrExist.
+// old lists the names in the folder that the recording will take: path itself, and segments of its
+// stem, by new names and by old. If nothing may be replaced, such a name is an error that wraps
+// fs.ErrExist.
 func (p *outPlace) old() (names []string, err error) {
 	base := filepath.Base(p.path)
 	entries, err := p.fs.ReadDir(filepath.Dir(p.path))

@@ -40,8 +40,7 @@ type outSegment struct {
 	begin, end int64 // least and greatest time in the file, by earlier and later, ns
 }
 
-// An outEntry is what the index has about a channel, or of the two sections of a
-// chunk.
+// An outEntry is what the index has about a channel, or about the two sections of a chunk.
 type outEntry struct {
 	pos     int64 // of the section header
 	channel int   // number of the channel, -1 for a chunk
@@ -96,8 +95,7 @@ func (w *writer) seal() {
 	}
 }
 
-// enter makes s the segment whose file is written: the one before it is
-// finished. w.mu is held.
+// enter makes s the segment whose file is written: the segment before it is finished. w.mu is held.
 func (w *writer) enter(s *outSegment) error {
 	if w.open == s {
 		return nil
@@ -165,8 +163,8 @@ func (s *outSegment) put(b []byte) error {
 	return err
 }
 
-// header is the section HEADER, padded, with the counters as they stand. index
-// is the position of the INDEX, 0 as long as there is none.
+// header is the section HEADER, padded, with the counters as they stand. index is the position of
+// the INDEX, 0 until it is known.
 func (s *outSegment) header(fixed *pb.Header, index int64) ([]byte, error) {
 	h := proto.CloneOf(fixed)
 	h.IndexPosition = proto.Uint64(uint64(index))

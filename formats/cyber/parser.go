@@ -73,8 +73,7 @@ func (p *parser) run(stop int64) (int64, error) {
 	return stop, nil
 }
 
-// extend makes the buffer n bytes long, from the file. moved means that its
-// memory is another.
+// extend makes the buffer n bytes long, from the file. moved means that it has other memory.
 func (p *parser) extend(n int) (moved bool, err error) {
 	b := p.batch
 	had := len(b.Buf)
@@ -126,7 +125,7 @@ func (p *parser) add(m *message, at int) error {
 	return nil
 }
 
-// codeUndeclared is of warnings about messages whose channel nothing declares.
+// codeUndeclared is the code of warnings about messages whose channel nothing declares.
 const codeUndeclared = "undeclared-channel"
 
 // undeclared warns of messages whose channel nothing declares.

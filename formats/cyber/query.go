@@ -37,7 +37,7 @@ func (r *reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 	}
 }
 
-// A query is one that runs.
+// A query is a running query.
 type query struct {
 	r          *reader
 	ctx        context.Context
@@ -52,14 +52,13 @@ type query struct {
 	free []*view // on heads, that Open does not use now
 }
 
-// A view is a window on one file after the other, with what the messages so far show of
-// those that come: sensors keep their pace. Slices are by the numbers of channels; 0
-// is the start of a chunk.
+// A view is a window on one file after the other, with what the messages so far show of the next
+// ones: sensors keep their pace. Slices are by the numbers of channels; 0 is the start of a chunk.
 type view struct {
 	file   *file
 	window *window    // of windows
 	leaps  []int      // bytes of small messages after a large one
-	after  []*channel // of the message that came after one
+	after  []*channel // channel of the message that came after one
 }
 
 // on puts the window on a file.
@@ -78,7 +77,7 @@ func (v *view) close() {
 	}
 }
 
-// view returns one that nobody else uses; put takes it back.
+// view returns a view that nobody else uses; put takes it back.
 func (x *query) view() *view {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -112,8 +111,8 @@ func (x *query) Count(i int) (int64, error) {
 	return -1, nil
 }
 
-// Total is what the index counts, or what opening has counted if there is no
-// sound one. See timeorder.Source.
+// Total is what the index counts, or what opening has counted if there is no sound index. See
+// timeorder.Source.
 func (x *query) Total() (n int64) {
 	for i, wanted := range x.wanted {
 		if wanted {
@@ -136,7 +135,7 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	w := v.on(c.file)
 	k := &cursor{x: x, chunk: c, walker: walker{w: w, end: c.body + c.size}}
 	m := &k.walker.m
-	from, large, last := c.body, 0, 0 // where the last large message ended, its channel, and that of the last one
+	from, large, last := c.body, 0, 0 // end and channel of the last large message; channel of the last message
 	w.leap = v.leaps[large]
 	for n, at := 0, c.body; at < k.walker.end; n++ {
 		if err := x.ctx.Err(); n&0xfff == 0 && err != nil {
@@ -168,17 +167,16 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	return k, nil
 }
 
-// maxLeap bounds what is read at once after a large message, in bytes: as much as
-// lay between one of its channel and the next large one lately. Sensors keep their
-// pace, so that is mostly one read of what is needed.
+// maxLeap bounds what is read at once after a large message, in bytes: as much as lately lay
+// between a message of its channel and the next large message. Sensors keep their pace, so that is
+// mostly one read of what is needed.
 const maxLeap = 64 << 10
 
 // largeMessage is from how many bytes on a message is leapt over.
 const largeMessage = 4 << 10
 
-// stepTo goes over the message at an offset of the body, and returns its channel,
-// probably guess. It is nil for what is not a message, or one of no channel, which a
-// warning reports.
+// stepTo goes over the message at an offset of the body, and returns its channel, probably guess.
+// The channel is nil if there is no message, or a message of no channel: a warning reports it.
 func (c *chunk) stepTo(k *walker, at int64, guess *channel) (next int64, ch *channel, err error) {
 	st, err := k.next(at)
 	if err != nil {
@@ -207,7 +205,7 @@ type cursor struct {
 	walker walker
 	leaps  []int // of the view that has seen the chunk
 	topic  storage.TopicID
-	ch     *channel // whose topic that is
+	ch     *channel // the channel of topic
 }
 
 // Read returns the message of the current head. See timeorder.Cursor.

@@ -30,7 +30,7 @@ type reader struct {
 	seq storage.Sequence // of ReadNext
 
 	isOpen   bool  // all files are open
-	several  bool  // there are several files: warnings name theirs
+	several  bool  // there are several files: warnings name the file
 	unread   []int // numbers of segments that are there and cannot be read
 	warnings warnings.Log
 

@@ -127,8 +127,8 @@ func less(n int) state {
 	return broken
 }
 
-// varint is protowire.ConsumeVarint, which does not distinguish 0 from bytes that end
-// too early from one that never ends, made short for the usual one or two bytes.
+// varint reads a varint, quickly if it has the usual one or two bytes. n is 0 if b ends too early,
+// and -1 if the varint never ends.
 func varint(b []byte) (v uint64, n int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1
@@ -186,8 +186,8 @@ func (k *walker) next(at int64) (state, error) {
 	return whole, nil
 }
 
-// odd reads a message field by field: in any order, the last one counts,
-// unknown ones are skipped. One without a channel is broken.
+// odd reads a message field by field: in any order, the last one of a kind counts, unknown ones are
+// skipped. A message without a channel is broken.
 func (k *walker) odd(at int64) (state, error) {
 	end := at + int64(k.m.size)
 	var name, content field

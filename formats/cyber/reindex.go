@@ -16,9 +16,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// reindex writes the INDEX of each file of a recording behind its last whole section, if there is
-// none or a wrong one, and then the counts of its HEADER. A chunk that the file ends in ends
-// with its last whole message then. See storage.Format.
+// reindex writes the INDEX of each file of a recording behind its last whole section, if the INDEX
+// is missing or wrong, and then the counts of its HEADER. A chunk that the file ends in ends with
+// its last whole message then. See storage.Format.
 func reindex(ctx context.Context, path string, o storage.ReindexOptions) (changes []storage.IndexChange, err error) {
 	fsys := iox.FS(o.FS)
 	paths, err := segmentPaths(fsys, path)
@@ -95,11 +95,11 @@ type reindexer struct {
 	w       *window
 	file    *inplace.File
 	end     int64  // where the INDEX begins
-	index   []byte // nil: the one that is there is right
+	index   []byte // nil: the INDEX in the file is right
 	closes  bool   // the last chunk gets an end
 	stale   bool   // bytes that are no part of the recording stay at the end
 	out     outSegment
-	patches []inplace.Patch // the last one is that of the HEADER
+	patches []inplace.Patch // the last one is the patch of the HEADER
 }
 
 func (x *reindexer) refuse(format string, args ...any) error {
@@ -108,8 +108,8 @@ func (x *reindexer) refuse(format string, args ...any) error {
 	return e
 }
 
-// indexRight reports whether each entry of the index is that of its section, and its counts are
-// those of the messages.
+// indexRight reports whether each entry of the index is the entry of its section, and its counts
+// are the counts of the messages.
 func (x *reindexer) indexRight() bool {
 	f := x.f
 	if f.index != indexOK || f.indexCut || f.damaged {
@@ -126,7 +126,7 @@ func (x *reindexer) indexRight() bool {
 	return true
 }
 
-// right reports whether index and header are.
+// right reports whether index and header are right.
 func (x *reindexer) right() bool {
 	h, f := x.f.header, x.f
 	if !x.indexRight() || !h.GetIsComplete() || f.wrong != nil || clamp(h.GetIndexPosition()) != f.indexAt {
@@ -199,8 +199,8 @@ func (x *reindexer) plan() error {
 	return x.header(x.end)
 }
 
-// closeChunk gives the last chunk, which the file ends in, the size of its whole messages. One
-// without any is no part of the recording.
+// closeChunk gives the last chunk, which the file ends in, the size of its whole messages. A chunk
+// without whole messages is not a part of the recording.
 func (x *reindexer) closeChunk(c *chunk) error {
 	f := x.f
 	k, at := walker{w: x.w, end: c.body + c.size}, c.body
@@ -236,9 +236,9 @@ func (x *reindexer) closeChunk(c *chunk) error {
 	return nil
 }
 
-// appendChunkHeader appends a ChunkHeader of exactly so many bytes: what is left is a field that
-// no version has, and readers skip. A single byte cannot be one: then raw_size is left out. All
-// of it is canonical, which Apollo's reader demands.
+// appendChunkHeader appends a ChunkHeader of exactly so many bytes: what is left is a field that no
+// version has, and readers skip. A single byte cannot be a field: then raw_size is left out. All of
+// the header is canonical, which Apollo's reader demands.
 func appendChunkHeader(dst []byte, c *chunk, size int) ([]byte, bool) {
 	const unknown = 15
 	for _, withRaw := range []bool{true, false} {
@@ -319,8 +319,8 @@ func (x *reindexer) channel(e entry, counted map[storage.TopicID]bool) error {
 	return nil
 }
 
-// header plans the change of the HEADER for an INDEX at an offset. Without a change of either,
-// there is none at all.
+// header plans the change of the HEADER for an INDEX at an offset. If neither changes, nothing is
+// planned.
 func (x *reindexer) header(index int64) error {
 	f := x.f
 	if x.index == nil { // it ends where it does
@@ -378,7 +378,7 @@ func (x *reindexer) change() *storage.IndexChange {
 	return c
 }
 
-// write writes it all. What lies at the end of the last section, such as half of another one,
+// write writes it all. What lies at the end of the last section, such as half of another section,
 // gives way to the start of the INDEX.
 func (x *reindexer) write() error {
 	at, err := x.file.Begin(x.f.size)

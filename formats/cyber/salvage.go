@@ -5,9 +5,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// bodyEnd looks for the end of a body that claims to end at an offset after
-// which no section is: where its messages end and another section begins, or
-// else at the first section within. It is -1 when there is none.
+// bodyEnd looks for the end of a body that claims to end at an offset after which no section is:
+// where its messages end and another section begins, or else at the first section within. It is -1
+// if no end is found.
 func (s *scanner) bodyEnd(c *chunk, claimed int64) (int64, error) {
 	w := s.f.window()
 	defer windows.Put(w)
@@ -88,7 +88,7 @@ func (s *scanner) certain(at int64) bool {
 	return false
 }
 
-// lost goes past what is not a section, up to the next that is one.
+// lost goes past what is not a section, up to the next section.
 func (s *scanner) lost(at int64) (next int64, err error) {
 	f := s.f
 	zero, err := s.w.zeros(at)
@@ -121,8 +121,8 @@ func (s *scanner) newer(at int64) bool {
 	return len(s.entries) == 0 || at >= s.entries[len(s.entries)-1].at+1 && (s.pending == nil || at > s.pending.head)
 }
 
-// find returns the first offset from an offset on where a section certainly
-// begins; the size of the file when there is none.
+// find returns the first offset from an offset on where a section certainly begins; the size of the
+// file if no section does.
 func (s *scanner) find(from int64) (int64, error) {
 	w := s.f.window()
 	defer windows.Put(w)

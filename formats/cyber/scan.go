@@ -15,14 +15,14 @@ type scanner struct {
 
 	entries []entry // of the sections so far
 	pending *chunk  // CHUNK_HEADER without its body yet
-	from    int64   // where to look for a section again when the next one is none
+	from    int64   // where to look for a section again if no section follows
 
-	// visit, unless it is nil, is called after each section at an offset, and after bytes
-	// that are none, if ok is false; next is where reading goes on, or endOfSections.
+	// visit, unless it is nil, is called after each section at an offset, and after bytes that are
+	// not a section, if ok is false; next is where reading goes on, or endOfSections.
 	visit func(at, next int64, ok bool) error
 
 	ahead  []int64 // of a distant file: where its index has sections that were not asked for yet
-	asking int64   // from where on the next ones are
+	asking int64   // from where on the next sections are
 }
 
 // aheadSections is how many sections are asked for ahead.
@@ -98,8 +98,8 @@ func (s *scanner) run(ctx context.Context) error {
 // endOfSections is where section goes on after the last one.
 const endOfSections = -1
 
-// section reads the section at an offset and returns where the next one is; ok
-// is false when there is none.
+// section reads the section at an offset and returns where the next section is; ok is false if
+// there is no section.
 func (s *scanner) section(at int64) (next int64, ok bool, err error) {
 	f := s.f
 	b, err := s.w.peek(at, sectionHead)
@@ -162,7 +162,7 @@ func (s *scanner) section(at int64) (next int64, ok bool, err error) {
 	return 0, false, nil
 }
 
-// chunkHeader reads a CHUNK_HEADER; nil when it is none.
+// chunkHeader reads a CHUNK_HEADER; nil if it is not one.
 func (s *scanner) chunkHeader(from, to int64) (*chunk, error) {
 	c := &chunk{file: s.f, bounded: to > from}
 	err := s.w.fields(from, to, func(x field) error {

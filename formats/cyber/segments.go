@@ -42,10 +42,9 @@ func wholeOf(fsys storage.FS, path string) (name string, parts []string) {
 	return name, parts
 }
 
-// checkSegments reports what the names and contents of the segments show of
-// others that are not there.
+// checkSegments reports what the names and contents of the segments show of missing segments.
 func (r *reader) checkSegments() error {
-	var own []*file // those with a number, in its order
+	var own []*file // files with a number, in its order
 	numbers := map[*file]int{}
 	for _, f := range r.files {
 		if n, ok := segmentNumber(filepath.Base(f.path)); ok {
@@ -100,9 +99,9 @@ func (r *reader) missing(before, after *file, from, to int) error {
 	return after.report("missing-part", -1, true, lost, what)
 }
 
-// ended reports whether a file has reached a limit of its header. The recorder then
-// begins another segment at once; bagconv, which ends segments before they reach
-// it, does so for single messages only.
+// ended reports whether a file has reached a limit of its header. The recorder then begins another
+// segment at once; bagconv, which ends segments before they reach one, reaches a limit with single
+// messages only.
 func (f *file) ended() bool {
 	var raw, messages int64
 	for _, c := range f.chunks {

@@ -118,7 +118,7 @@ func (w *window) fields(from, to int64, f func(field) error) error {
 	return nil
 }
 
-// text reads a name of the file. Names over 64 KiB are none.
+// text reads a name of the file. Bytes longer than 64 KiB are not a name.
 func (w *window) text(x field) (string, error) {
 	if x.from < 0 || x.to-x.from > 64<<10 {
 		return "", errMalformed
@@ -136,7 +136,7 @@ func (w *window) bytes(x field) ([]byte, error) {
 	return b, nil
 }
 
-// isIO reports whether an error is one of the disk, and not of the file's content.
+// isIO reports whether an error is an error of the disk, and not of the file's content.
 func isIO(err error) bool {
 	return err != nil && !errors.Is(err, errMalformed)
 }

@@ -19,11 +19,10 @@ const maxName = 32 << 10
 // A writer writes a recording that Apollo's RecordReader and RecordViewer both
 // return in full. See storage.Writer for how it may be used.
 //
-// The viewer, and so cyber_recorder play, walks a recording in steps of one
-// second, and skips messages of a chunk that come too late for theirs: set
-// messages in the order of time. Others are written all the same, in the order
-// in which they came, with headers that are true; a reader that knows better
-// finds them.
+// The viewer, and so cyber_recorder play, walks a recording in steps of one second, and skips
+// messages of a chunk that come too late for their step: write messages in the order of time. Other
+// messages are written all the same, in the order in which they came, with headers that are true; a
+// reader that knows better finds them.
 type writer struct {
 	state           chunked.State
 	place           *outPlace
@@ -38,8 +37,8 @@ type writer struct {
 	topics   []*outChannel   // index = TopicID
 	channels []*outChannel   // in the order of their sections
 	cached   int64           // bytes that the channels take in an INDEX
-	seg      *outSegment     // the one being filled
-	cur      *outChunk       // the chunk being filled; nil when there is none
+	seg      *outSegment     // the segment being filled
+	cur      *outChunk       // the chunk being filled; nil: no chunk
 
 	mu       sync.Mutex  // guards what Append writes
 	open     *outSegment // whose file is being written
