@@ -29,10 +29,10 @@ func Registry() *storage.Registry {
 		ulog.Format).With(urls.Locate)
 }
 
-// Open opens the recording at a path or URL for reading, whatever its format: a file, a
-// rosbag2 folder, or the folder or common stem of the segments of a record. The
-// format is found by content, never by the name. If none claims it, the error
-// wraps storage.ErrUnknownFormat. Of URLs see package urls, and docs/remote.md.
+// Open opens the recording at a path or URL for reading, whatever its format: a file, a rosbag2
+// folder, or the folder or common stem of the segments of a record. The format is found by content,
+// never by the name. If no format claims it, the error wraps storage.ErrUnknownFormat. For URLs see
+// package urls, and docs/remote.md.
 func Open(ctx context.Context, path string, o storage.ReadOptions) (*storage.Recording, error) {
 	return Registry().Open(ctx, path, o)
 }

@@ -1,14 +1,12 @@
-// Package ulog reads the logs of PX4, the autopilot: ULog files. It writes none. Numbers are little endian, structs are
-// packed, and times are microseconds since the vehicle has booted.
+// Package ulog reads the logs of PX4, the autopilot: ULog files. It does not write them. Numbers
+// are little endian, structs are packed, and times are microseconds since the vehicle has booted.
 //
 //	file     = magic "ULog" 01 12 35 | version u8 | start u64 | message ...
 //	message  = size u16 | type u8 | size bytes:
 //
 //	B flags         compat u8[8] | incompat u8[8] | offsets of appended data u64[3] | more; it is the first message
 //	F format        name ":" type " " field ";" ... : a struct; a type is a basic one or a format, or an array:
-//
-// "float[3]"
-//
+//	                "float[3]"
 //	I info          key size u8 | type " " name | value
 //	M multi info    continued u8 | as I
 //	P parameter     as I: an int32_t or a float; after the definitions one that was changed

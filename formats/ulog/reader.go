@@ -41,7 +41,7 @@ type reader struct {
 	sequence storage.Sequence
 }
 
-// A tally counts what is in several places, and has the first one.
+// A tally counts what is in several places, and has the first place.
 type tally struct{ at, count int64 }
 
 func (t *tally) add(at int64) {
@@ -51,7 +51,7 @@ func (t *tally) add(at int64) {
 	t.count++
 }
 
-// A topic is one of the recording.
+// A topic is a topic of the recording.
 type topic struct {
 	id        storage.TopicID
 	name      string
@@ -59,7 +59,7 @@ type topic struct {
 	text      string
 	structure *structure // of data; nil if it cannot be read
 	messages  int64
-	block     int64 // offset of the last block that has some
+	block     int64 // offset of the last block with its messages
 }
 
 type topicKey struct {
@@ -73,7 +73,7 @@ type subscription struct {
 	topic *topic
 }
 
-// prefix begins the names of topics, as those of PX4's own converter do.
+// prefix begins the names of topics, as in PX4's own converter.
 const prefix = "/px4/"
 
 // openReader opens the file at path. See storage.Format.
@@ -250,7 +250,7 @@ func (r *reader) builtin(op byte) {
 	}
 }
 
-// topicOf returns the topic that an id has before an offset; nil if it has none.
+// topicOf returns the topic that an id has before an offset; nil if it has no topic.
 func (r *reader) topicOf(id uint16, before int64) *topic {
 	list := r.ids[id]
 	for i := len(list) - 1; i >= 0; i-- {

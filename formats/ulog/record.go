@@ -38,14 +38,14 @@ const (
 // syncMagic is what an S has.
 var syncMagic = []byte{0x2f, 0x73, 0x13, 0x20, 0x25, 0x0c, 0xbb, 0x12}
 
-// names are what PX4's description calls the types; "" for those that are not known here.
+// names are what PX4's description calls the types; "" for types that are not known here.
 var names = [256]string{
 	opFlags: "FLAG_BITS", opFormat: "FORMAT", opInfo: "INFO", opMulti: "INFO_MULTIPLE", opParameter: "PARAMETER",
 	opDefault: "PARAMETER_DEFAULT", opSubscription: "SUBSCRIPTION", opEnd: "UNSUBSCRIPTION", opData: "DATA",
 	opText: "LOGGING", opTagged: "LOGGING_TAGGED", opSync: "SYNC", opDropout: "DROPOUT",
 }
 
-// A message is one of the file. Its body is valid until the window is used again.
+// A message is a message of the file. Its body is valid until the window is used again.
 type message struct {
 	at   int64 // offset of its head
 	op   byte

@@ -43,7 +43,7 @@ func (r *reader) likely(m *message) bool {
 	return level >= '0' && level <= '7' && nanoseconds(stamp) != noTime && utf8.Valid(text) && bytes.IndexByte(text, 0) < 0
 }
 
-// follows reports whether messages follow at an offset after one that is doubtful.
+// follows reports whether messages follow at an offset after a doubtful message.
 func (s *scanner) follows(at int64) bool {
 	if at == s.end {
 		return true
@@ -97,8 +97,8 @@ func (s *scanner) row(at int64, atEnd int) bool {
 	return false
 }
 
-// find returns the first offset from at to end where reading can go on; end if there is none. From a message of data
-// that nothing describes it does not: too many bytes look like one.
+// find returns the first offset from at to end where reading can go on, or end. Reading does not go
+// on at a message of data that nothing describes: too many bytes look like one.
 func (s *scanner) find(at, end int64) (int64, error) {
 	var m message
 	for ; at < end; at++ {

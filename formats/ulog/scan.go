@@ -108,7 +108,7 @@ func (s *scanner) begin(at int64) {
 	s.pending = block{storage.Block{Offset: at, Start: math.MaxInt64, End: math.MinInt64, Timed: true}, s.state}
 }
 
-// close ends it.
+// close ends the block.
 func (s *scanner) close(end int64) {
 	p := &s.pending
 	p.Size = end - p.Offset

@@ -51,7 +51,7 @@ func (r *reader) listMessages(ctx context.Context, add func(storage.Section) err
 		if m.op != 0 {
 			x.Data = storage.Known(len(m.body))
 		}
-		if l.blocks = l.blocks[:0]; broken != "" { // only the scan that opened the file needs them
+		if l.blocks = l.blocks[:0]; broken != "" { // only the scan that opened the file needs blocks
 			x.Broken = broken + chunked.GoesOn(next, src.Size)
 			return add(x)
 		}

@@ -27,16 +27,16 @@ type structure struct {
 	err                error
 	size               int // bytes of a struct, with all padding
 	least              int // bytes without the padding at its end
-	stamp              int // offset of the timestamp; -1: it has none
+	stamp              int // offset of the timestamp; -1: no timestamp
 }
 
-// A field is one of a structure.
+// A field is a field of a structure.
 type field struct {
 	typ, name string
 	count     int
 	array     bool
 	padding   bool
-	size      int        // bytes of one element; of a structure once that is resolved
+	size      int        // bytes of one element; of a structure once it is resolved
 	nested    *structure // nil: a basic type
 }
 

@@ -36,9 +36,9 @@ func (d *Damage) Repair(code string, at int64, format string, args ...any) {
 	d.Places++
 }
 
-// Judge makes one warning of what is wrong with the chunk at an offset, from which kept
-// messages were read. counted is how many the index counts there, -1 if that is not known;
-// without other damage it is not kept. lost is what is known to be missing.
+// Judge makes one warning of what is wrong with the chunk at an offset, from which kept messages
+// were read. counted is how many the index counts there, -1 if that is not known.
+// Without other damage, counted differs from kept. lost is what is known to be missing.
 func (s *Source) Judge(d *Damage, at int64, lost storage.Lost, counted, kept int64) error {
 	switch {
 	case d.Places == 0:

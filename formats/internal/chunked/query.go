@@ -22,9 +22,9 @@ type Index interface {
 	// index does not fit the chunk, and all of it is read.
 	Find(q *Query, i int) (plain Extent, ok bool, err error)
 
-	// Parse reads the head of a message's record from the first bytes of it. need is how
-	// many bytes that takes, if b has too few. If ok is false and need is not above
-	// len(b), it is not a message, or one of no topic.
+	// Parse reads the head of a message's record from the first bytes of it. need is how many bytes
+	// that takes, if b has too few. If ok is false and need is not above len(b), it is not a
+	// message, or a message of no topic.
 	Parse(b []byte) (rec Record, need int, ok bool)
 }
 
@@ -38,7 +38,7 @@ type Record struct {
 	Message storage.Message // without its data
 }
 
-// A Query is one that runs on a file.
+// A Query is a query that runs on a file.
 type Query struct {
 	Start, End int64  // range of log times that is asked for, ns, both included
 	Wanted     []bool // topics that are asked for, by TopicID
@@ -59,14 +59,14 @@ type Query struct {
 	msg    storage.Message
 }
 
-// A cachedBlock is one that was read.
+// A cachedBlock is a block that was read.
 type cachedBlock struct {
 	block int
 	batch *storage.Batch
 }
 
-// cacheBytes is how much of blocks that overlap in time is kept. There is always one,
-// whatever its size.
+// cacheBytes is how much of blocks that overlap in time is kept. One block is always kept, whatever
+// its size.
 const cacheBytes = 64 << 20
 
 // messages has the memory of large messages, for other queries.
@@ -131,7 +131,7 @@ func (x *Query) Total() int64 { return -1 }
 func (x *Query) Ahead() int { return 0 }
 
 // Add adds a message of the block that is looked up: its topic, its log time, and where in the
-// chunk its record is. A time out of the block's is false.
+// chunk its record is. It is false if the time is not in the block's range.
 func (x *Query) Add(i int, topic storage.TopicID, log, at int64) bool {
 	if b := x.block(i); log < b.Start || log > b.End {
 		return false
@@ -202,8 +202,8 @@ func (x *Query) read(i int) (*storage.Batch, error) {
 
 func batchSize(b *storage.Batch) int64 { return int64(cap(b.Buf) + cap(b.Scratch)) }
 
-// A cursor goes over the heads of a block. Pos is where in the chunk a message's record
-// is if they are from the index, else its number in the block.
+// A chunkCursor goes over the heads of a block. Pos is where in the chunk a message's record is if
+// the heads are from the index, else its number in the block.
 type chunkCursor struct {
 	timeorder.Heads
 	x       *Query

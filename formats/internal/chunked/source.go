@@ -28,7 +28,7 @@ type Source struct {
 	broken map[int64]bool // offsets of chunks of which something is missing
 }
 
-// NewSource returns a Source without its size. hints has an advice for codes of warnings.
+// NewSource returns a Source without its size. hints has advice for codes of warnings.
 func NewSource(ctx context.Context, format, path string, file storage.File, strict bool, hints warnings.Hints) *Source {
 	return &Source{
 		Ctx: ctx, Format: format, Path: path, Strict: strict, File: file,
@@ -39,7 +39,7 @@ func NewSource(ctx context.Context, format, path string, file storage.File, stri
 // OnDisk returns the bytes of the file at Path.
 func (s *Source) OnDisk() int64 { return cmp.Or(s.Packed, s.Size) }
 
-// Window returns one on the file.
+// Window returns a window on the file.
 func (s *Source) Window() Window { return NewWindow(s.File, s.Size) }
 
 // Place notes that the Buf of a batch is what the file has from an offset on.
@@ -49,7 +49,7 @@ func (s *Source) Place(b *storage.Batch, at int64) {
 	}
 }
 
-// Fail returns an error about a place in the file; at is -1 if it has none.
+// Fail returns an error about a place in the file; at is -1 if the error has no place.
 func (s *Source) Fail(at int64, what string, err error) *storage.Error {
 	return &storage.Error{Format: s.Format, Path: s.Path, Offset: at, What: what, Err: err}
 }

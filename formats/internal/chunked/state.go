@@ -7,7 +7,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A State is that of a storage.Writer: open, stopped by its first error, finished, closed.
+// A State is the state of a storage.Writer: open, stopped by its first error, finished, closed.
 type State struct {
 	Ctx context.Context // of Create
 

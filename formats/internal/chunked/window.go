@@ -21,8 +21,8 @@ func NewWindow(file io.ReaderAt, size int64) Window { return Window{file: file, 
 
 // The sizes of pieces, in bytes.
 const (
-	windowJump = 4 << 10   // of one that follows no other
-	WindowStep = 256 << 10 // of one that does
+	windowJump = 4 << 10   // of a piece that follows no other
+	WindowStep = 256 << 10 // of a piece that does
 )
 
 // ioError marks an error of the disk.
@@ -30,7 +30,7 @@ type ioError struct{ error }
 
 func (e ioError) Unwrap() error { return e.error }
 
-// IOError marks err as one of the disk.
+// IOError marks err as an error of the disk.
 func IOError(err error) error { return ioError{err} }
 
 // IsIO reports whether err is of the disk, and not about what is on it.
@@ -47,8 +47,8 @@ func OnlyIO(err error) error {
 	return nil
 }
 
-// Data returns n bytes at off, fewer only at the end of the file and none after it. They are valid until the
-// next call. An error is of the disk: see IsIO.
+// Data returns n bytes at off: fewer only at the end of the file, and no bytes after it. They are
+// valid until the next call. An error is of the disk: see IsIO.
 func (w *Window) Data(off, n int64) ([]byte, error) {
 	n = max(0, min(n, w.size-off))
 	if b, ok := w.cached(off, n); ok || n == 0 {

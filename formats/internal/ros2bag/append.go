@@ -21,7 +21,7 @@ type Addition struct {
 	Out     *iox.Output // parts are made in the folder Out.Temp()
 	Dir     string
 	First   int     // number of the first new part
-	Profile Profile // that of the recording
+	Profile Profile // of the recording
 
 	ctx    context.Context
 	s      *Storage
@@ -34,10 +34,9 @@ type Addition struct {
 	empty  bool // nothing is added
 }
 
-// NewAddition starts to add to the folder at path, which read opens. info is that of the
-// recording. The error wraps storage.ErrUnsupported for what cannot be added to,
-// storage.ErrLocked while another run adds to it, and storage.ErrCorrupt or ErrTruncated if
-// it is damaged.
+// NewAddition starts to add to the folder at path, which read opens. info is the Info of the
+// recording. The error wraps storage.ErrUnsupported for what cannot be added to, storage.ErrLocked
+// while another run adds to it, and storage.ErrCorrupt or ErrTruncated if it is damaged.
 func (s *Storage) NewAddition(ctx context.Context, path string, o storage.WriteOptions,
 	read inplace.Opener) (_ *Addition, info *storage.Info, err error) {
 	a := &Addition{Dir: filepath.Clean(path), ctx: ctx, s: s, read: read, fs: iox.FS(o.FS), sync: !o.NoSync}
@@ -166,7 +165,7 @@ func (a *Addition) Distro() map[string]string {
 	return map[string]string{storage.MetaDistro: a.meta.Distro}
 }
 
-// Topics returns those of the recording. See storage.Appender.
+// Topics returns the topics of the recording. See storage.Appender.
 func (a *Addition) Topics() []storage.Topic {
 	if a == nil {
 		return nil
@@ -174,8 +173,8 @@ func (a *Addition) Topics() []storage.Topic {
 	return a.topics
 }
 
-// Continue checks a topic against those of the recording. One without profiles takes those
-// of the topic that it continues.
+// Continue checks a topic against the topics of the recording. A topic without profiles takes the
+// profiles of the topic that it continues.
 func (a *Addition) Continue(t *storage.Topic) error {
 	if a == nil {
 		return nil
@@ -183,7 +182,7 @@ func (a *Addition) Continue(t *storage.Topic) error {
 	return Continue(a.topics, t)
 }
 
-// Continue does so with the topics of a recording.
+// Continue does the same with the topics of a recording.
 func Continue(topics []storage.Topic, t *storage.Topic) error {
 	var refused error
 	for i := range topics {
@@ -203,7 +202,7 @@ func Continue(topics []storage.Topic, t *storage.Topic) error {
 	return refused
 }
 
-// Extend returns the metadata of the recording with that of the new parts.
+// Extend returns the metadata of the recording with the metadata of the new parts.
 func (a *Addition) Extend(more *Metadata) (*Metadata, error) {
 	m := a.meta
 	had := len(m.Topics)
@@ -231,8 +230,7 @@ func (m *Metadata) extend(more *Metadata) error {
 	return m.AddTopics(more)
 }
 
-// AddTopics adds the topics of other metadata, their messages, and what is kept of those that
-// are new.
+// AddTopics adds the topics of other metadata, their messages, and what is kept of new topics.
 func (m *Metadata) AddTopics(more *Metadata) error {
 	had := slices.Clone(m.Topics)
 	for _, t := range more.Topics {

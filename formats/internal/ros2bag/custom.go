@@ -29,7 +29,7 @@ type CustomTopic struct {
 	// Bytes are keys and values that are not both UTF-8, which JSON strings cannot hold.
 	Bytes [][2][]byte `json:"metadata_bytes,omitempty"` // base64
 
-	// The topic's own definition, if the storage has another one for the type, or
+	// The topic's own definition, if the storage has another definition for the type, or
 	// cannot hold it.
 	SchemaEncoding string `json:"schema_encoding,omitempty"`
 	Schema         []byte `json:"schema,omitempty"` // base64

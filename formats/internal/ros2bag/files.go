@@ -25,8 +25,8 @@ func stemOf(name string) string {
 	return partNumber.ReplaceAllString(name, "")
 }
 
-// Files lists metadata.yaml and the parts that it lists, or all parts in a folder
-// without one, each with what is beside it. See storage.Format.
+// Files lists metadata.yaml and the parts that it lists, or all parts in a folder without
+// metadata.yaml, each with what is beside it. See storage.Format.
 func (s *Storage) Files(fsys storage.FS, path string) (f storage.Files, err error) {
 	fsys = iox.FS(fsys)
 	l, err := s.Find(context.Background(), fsys, path, func(string, bool, string, ...any) error { return nil })
@@ -61,8 +61,8 @@ func (s *Storage) beside(fsys storage.FS, path string) (list []string) {
 	return list
 }
 
-// Whole returns the folder that a part belongs to with others, and its parts; "" if there
-// is none. See storage.Format. It believes metadata.yaml. Without one the parts in a
+// Whole returns the folder that a part belongs to with others, and its parts; "" if there is no
+// such folder. See storage.Format. It believes metadata.yaml. Without metadata.yaml the parts in a
 // folder are one recording if their names differ in the number of the part alone.
 func (s *Storage) Whole(fsys storage.FS, path string) (name string, parts []string) {
 	path, fsys = filepath.Clean(path), iox.FS(fsys)

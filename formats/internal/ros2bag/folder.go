@@ -32,15 +32,15 @@ type Storage struct {
 	WholePart func(fsys storage.FS, path string) bool
 
 	// Alone reports whether files of this kind are usually recordings by themselves: without
-	// metadata.yaml they are parts of one only if they are called after their folder.
+	// metadata.yaml they are parts of one recording only if they are called after their folder.
 	Alone bool
 }
 
 // ZstdMagic is how a zstd frame begins.
 const ZstdMagic = "\x28\xb5\x2f\xfd"
 
-// zstdEndings are the endings of parts that are compressed as a whole: that of rosbag2,
-// and that of the zstd program.
+// zstdEndings are the endings of parts that are compressed as a whole: rosbag2's, and the zstd
+// program's.
 var zstdEndings = []string{".zstd", ".zst"}
 
 // storages are the endings of parts by storage_identifier.
@@ -56,10 +56,10 @@ func plainName(name string) string {
 	return name
 }
 
-// hasPart reports whether a name is that of a part.
+// hasPart reports whether a name is the name of a part.
 func (s *Storage) hasPart(name string) bool { return strings.HasSuffix(plainName(name), s.Ext) }
 
-// other returns the storage that a name is a part of, if it is another; "" if not.
+// other returns the ID of the storage that a name is a part of, or "" if it is s or not known.
 func (s *Storage) other(name string) string {
 	for id, ext := range storages {
 		if id != s.ID && strings.HasSuffix(plainName(name), ext) {
@@ -72,7 +72,7 @@ func (s *Storage) other(name string) string {
 // A Layout is where the files of a recording are.
 type Layout struct {
 	Folder bool
-	Meta   *Metadata // nil: there is none
+	Meta   *Metadata // nil: there is no metadata.yaml that can be read
 	Parts  []string  // paths, in the order of the recording
 }
 
@@ -301,7 +301,7 @@ func regular(fsys storage.FS, path string) bool {
 // their names. Of a part that is there twice, plain and compressed, the plain
 // one is taken when it is whole: rosbag2 leaves both behind.
 func (s *Storage) list(fsys storage.FS, dir string, entries []os.DirEntry) []string {
-	forms := map[string][]string{} // the names of each part, by that before compression
+	forms := map[string][]string{} // the names of each part, by its name before compression
 	for _, e := range entries {
 		if n := e.Name(); s.hasPart(n) && regular(fsys, filepath.Join(dir, n)) {
 			forms[plainName(n)] = append(forms[plainName(n)], n)
@@ -353,11 +353,11 @@ func digits(s string) int {
 // storageLine is where metadata.yaml names the storage.
 var storageLine = regexp.MustCompile(`(?m)^\s*storage_identifier:\s*["']?(\w*)`)
 
-// IsFolder reports, by the parts in it and its metadata.yaml, whether a folder is a recording. Parts of
-// two storages are those of the one that metadata.yaml names; a folder without parts
-// belongs to the storage that it names. If it names none that is known, they belong to
-// the storage whose files are not usually recordings by themselves; files that are must have
-// one name but for their numbers.
+// IsFolder reports, by the parts in it and its metadata.yaml, whether a folder is a recording. A
+// folder with parts of two storages, or without parts, belongs to the storage that metadata.yaml
+// names. If that names no known storage, it belongs to the storage whose files are not usually
+// recordings by themselves. Without metadata.yaml, files that usually are must have one name but
+// for their numbers.
 func (s *Storage) IsFolder(fsys storage.FS, path string) bool {
 	entries, err := fsys.ReadDir(path)
 	if err != nil {

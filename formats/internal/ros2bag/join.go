@@ -25,7 +25,7 @@ import (
 //	2  the files are moved to path
 //	3  metadata.yaml is moved there
 //
-// metadata.yaml is made of those of the parts, which stay.
+// metadata.yaml is made of the metadata.yaml of the parts, which stay.
 func (s *Storage) Join(ctx context.Context, fsys storage.FS, parts []string, stage, path string) (size int64,
 	err error) {
 	j := &joiner{ctx: ctx, s: s, fs: iox.FS(fsys), stage: stage, path: path}

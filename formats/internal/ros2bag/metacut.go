@@ -47,8 +47,8 @@ func cutTopics(text []byte) (rest []byte, pieces [][]byte) {
 	return text[:begin], append(pieces, text[at:])
 }
 
-// findTopics returns where the line with the key of the topics begins, and its
-// indentation, which is that of the first key beside it; -1 when there is none.
+// findTopics returns where the line with the key of the topics begins, and its indentation, which
+// is also the indentation of the first key beside it; -1 if no such line is found.
 func findTopics(text []byte) (begin, indent int) {
 	indent = -1
 	for p := 0; p < len(text); {

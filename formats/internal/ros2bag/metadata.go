@@ -92,10 +92,9 @@ func (c QoSCache) Parse(text string) ([]storage.QoS, error) {
 	return r.list, r.err
 }
 
-// ParseMetadata reads metadata.yaml, or the text of the metadata table, which
-// has no outer key. Numbers that are not numbers are 0: what they count is
-// counted again. Profiles that do not parse are left out, and named in odd. The
-// error is that of ctx, or wraps storage.ErrCorrupt.
+// ParseMetadata reads metadata.yaml, or the text of the metadata table, which has no outer key.
+// Numbers that are not numbers are 0: what they count is counted again. Profiles that do not parse
+// are left out, and named in odd. The error is the error of ctx, or wraps storage.ErrCorrupt.
 func ParseMetadata(ctx context.Context, text []byte, cache QoSCache) (m *Metadata, odd []string, err error) {
 	rest, pieces := cutTopics(text)
 	m, odd, err = parsePieces(ctx, rest, pieces, cache)
@@ -235,7 +234,7 @@ func (r *metadataReader) topic(n *yaml.Node) (t Topic) {
 	return t
 }
 
-// qos returns the profiles of a topic: a list, or up to version 8 the text of one.
+// qos returns the profiles of a topic: a list, or up to version 8 the text of a list.
 func (r *metadataReader) qos(n *yaml.Node) (list []storage.QoS, err error) {
 	switch n.Kind {
 	case yaml.ScalarNode:

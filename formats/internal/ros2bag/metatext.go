@@ -13,10 +13,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Encode returns the YAML text, with or without the outer key. It writes the keys
-// that the version demands, and besides those the ones of later versions that
-// have a value: decoders ignore what they do not know. Every byte is as yaml.v3 and
-// rosbag2 itself write it.
+// Encode returns the YAML text, with or without the outer key. It writes the keys that the version
+// demands, and also keys of later versions that have a value: decoders ignore what they do not
+// know. Every byte is as yaml.v3 and rosbag2 itself write it.
 func (m *Metadata) Encode(outer bool) (string, error) {
 	b := yamlText{step: 4}
 	b.Grow(m.size())
@@ -31,7 +30,7 @@ func (m *Metadata) Encode(outer bool) (string, error) {
 	return b.String(), nil
 }
 
-// WriteFile writes metadata.yaml into a folder, which has none.
+// WriteFile writes metadata.yaml into a folder without one.
 func (m *Metadata) WriteFile(fsys storage.FS, dir string, sync bool) error {
 	text, err := m.Encode(true)
 	if err != nil {

@@ -15,13 +15,12 @@ type Profile struct {
 	Schema   int    // of the tables of a database
 	QoSNames bool   // policies as names, which needs version 9
 	Storage  string // of the recorder
-	Distro   string // of the schema table and metadata.yaml if the recording names none
+	Distro   string // of the schema table and metadata.yaml if the recording names no distribution
 }
 
-// profiles are the choices of WriteOptions.Profile, the default first.
-// "universal" opens on every distribution from Foxy on: no reader has an upper
-// limit for the schema, or minds keys of later versions, but before Jazzy none
-// can read version 9.
+// profiles are the choices of WriteOptions.Profile, the default first. "universal" opens on every
+// distribution from Foxy on: no reader has an upper limit for the schema, or minds keys of later
+// versions, but no reader before Jazzy can read version 9.
 var profiles = []Profile{
 	{names: []string{"universal"}, Version: 5, Schema: 4, Storage: "sqlite3"},
 	{names: []string{"foxy", "galactic"}, Version: 4, Schema: 2, Storage: "sqlite3"},
@@ -56,9 +55,9 @@ func FindProfile(name string) (Profile, bool) {
 	return Profile{}, false
 }
 
-// ProfileFor returns the profile of an output: the one that is asked for, whose name the options of
-// the format have checked; else the one of the version of the source, which the output keeps; else
-// the default. Versions before 4 are not written.
+// ProfileFor returns the profile of an output: the profile that is asked for, whose name the
+// options of the format have checked; else the profile of the source's version, which the output
+// keeps; else the default. Versions before 4 are not written.
 func ProfileFor(o *storage.WriteOptions) Profile {
 	var version int
 	if _, err := fmt.Sscanf(o.Version, versionText, &version); err != nil || o.Profile != "" || version < oldestWritten {
@@ -79,8 +78,8 @@ const versionText = "metadata %d"
 // VersionText returns what the Info.Version of a folder begins with.
 func (m *Metadata) VersionText() string { return fmt.Sprintf(versionText, m.Version) }
 
-// Metadata returns what metadata.yaml has about parts with these topics, whose Messages are
-// those of all parts. own is what the recording has about itself.
+// Metadata returns what metadata.yaml has about parts with these topics, whose Messages count all
+// parts. own is what the recording has about itself.
 func (p Profile) Metadata(s *Storage, own map[string]string, topics []Topic, parts []Part) *Metadata {
 	m := &Metadata{Version: p.Version, StorageID: s.ID, Custom: maps.Clone(own), Distro: p.DistroOf(own), Topics: topics}
 	delete(m.Custom, storage.MetaDistro)

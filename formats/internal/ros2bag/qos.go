@@ -34,7 +34,7 @@ func ParseQoS(text string) ([]storage.QoS, error) {
 	return r.profiles(root)
 }
 
-// profiles returns a sequence of profiles. Its error is that of the reader, too.
+// profiles returns a sequence of profiles. It shares the reader's error.
 func (r *yamlReader) profiles(n *yaml.Node) (out []storage.QoS, err error) {
 	list := r.items(n)
 	if len(list) > maxQoS {
@@ -134,8 +134,8 @@ func parseUint(s string) (uint64, error) {
 	return strconv.ParseUint(s, 10, 64)
 }
 
-// normalDuration maps the infinities that Fast DDS and Connext leaked into
-// Foxy's recordings to the one that rosbag2 writes since.
+// normalDuration maps the infinities that Fast DDS and Connext leaked into Foxy's recordings to the
+// infinity that rosbag2 writes since.
 func normalDuration(d storage.QoSDuration) storage.QoSDuration {
 	if d.Sec == 2147483647 && (d.NSec == 4294967295 || d.NSec == 2147483647) {
 		return storage.QoSInfinite

@@ -56,7 +56,7 @@ func (x *reindexer) metadata() *Metadata {
 	return m
 }
 
-// topics returns those of all parts, with their messages. The last part knows most publishers.
+// topics returns the topics of all parts, with their messages. The last part knows most publishers.
 func (x *reindexer) topics() []Topic {
 	type key struct{ name, typ, format string }
 	var list []Topic
@@ -132,7 +132,7 @@ func sameFile(a, b string) bool {
 	return plainName(filepath.Base(filepath.FromSlash(a))) == plainName(filepath.Base(filepath.FromSlash(b)))
 }
 
-// sortedTopics returns those with messages: not all recorders list others.
+// sortedTopics returns the topics with messages: not all recorders list others.
 func sortedTopics(list []Topic) []Topic {
 	list = slices.DeleteFunc(slices.Clone(list), func(t Topic) bool { return t.Messages == 0 })
 	return slices.SortedFunc(slices.Values(list), func(a, b Topic) int {

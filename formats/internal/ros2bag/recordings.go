@@ -47,8 +47,8 @@ func baseOf(dir string) string {
 	return filepath.Base(dir)
 }
 
-// splitBeside returns the names of files that lie beside another, by the name of that
-// one, and all other names.
+// splitBeside returns the names of files that lie beside another file, by its name, and all other
+// names.
 func (s *Storage) splitBeside(names []string) (beside map[string][]string, rest []string) {
 	there := map[string]bool{}
 	for _, name := range names {

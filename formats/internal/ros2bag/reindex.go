@@ -20,7 +20,7 @@ import (
 type PartContent struct {
 	Info    *storage.Info
 	Mode    string            // of compression: ModeFile, ModeMessage or ""
-	Version int               // of the metadata in it; 0: there is none
+	Version int               // of the metadata in it; 0: no metadata
 	Custom  map[string]string // custom_data
 }
 
@@ -33,7 +33,7 @@ type indexer func(ctx context.Context, fsys storage.FS, path string, o storage.R
 	error)
 
 // Reindex writes what is missing of the index within parts, and then metadata.yaml from what the
-// parts have, if there is none or one that is wrong. What only the old one has stays: profiles,
+// parts have, if it is missing or wrong. What only the old metadata.yaml has stays: profiles,
 // custom_data, and topics without messages. See storage.Format.
 func (s *Storage) Reindex(ctx context.Context, path string, o storage.ReindexOptions, describe describer, index indexer,
 	read inplace.Opener) ([]storage.IndexChange, error) {
@@ -62,7 +62,7 @@ func (s *Storage) Reindex(ctx context.Context, path string, o storage.ReindexOpt
 	return x.run(ctx, describe, index)
 }
 
-// ReindexError returns an error of Reindex as one of a format, with the next step.
+// ReindexError returns an error of Reindex as an error of a format, with the next step.
 func ReindexError(format, path string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -86,7 +86,7 @@ type reindexer struct {
 	dir   string
 	o     storage.ReindexOptions
 	open  inplace.Opener
-	old   *Metadata // nil: there is none that can be read
+	old   *Metadata // nil: it cannot be read
 	text  []byte    // of what is there
 	names []string  // of the parts, in their order
 	parts []*PartContent
@@ -150,8 +150,8 @@ func (x *reindexer) run(ctx context.Context, describe describer, index indexer) 
 	return changes, x.write(m)
 }
 
-// indexParts writes what is missing of the index within parts. Nothing is written before it is known of
-// all parts that it can be.
+// indexParts writes what is missing of the index within parts. It writes nothing before it knows
+// that it can write all parts.
 func (x *reindexer) indexParts(ctx context.Context, index indexer) (changes []storage.IndexChange, err error) {
 	plain := slices.DeleteFunc(slices.Clone(x.names), func(name string) bool { return plainName(name) != name })
 	o := x.o
@@ -291,7 +291,7 @@ func (x *reindexer) find() error {
 	return nil
 }
 
-// check refuses parts that are none of one recording, or of one kind.
+// check refuses parts of different recordings or kinds.
 func (x *reindexer) check() error {
 	distro, types := "", map[string]string{}
 	for i, p := range x.parts {

@@ -23,7 +23,7 @@ type Topics struct {
 	index map[TopicKey]storage.TopicID
 }
 
-// A TopicKey is what makes topics of several parts one topic: their ids differ. Number tells those
+// A TopicKey is what makes topics of several parts one topic: their ids differ. Number tells topics
 // apart that one part has several times.
 type TopicKey struct {
 	Name, Type, Encoding string
@@ -36,7 +36,7 @@ func (t *Topics) ID(k TopicKey) (storage.TopicID, bool) {
 	return id, ok
 }
 
-// Add returns the number of a topic, and makes the topic if there is none.
+// Add returns the number of a topic, and makes the topic if it is new.
 func (t *Topics) Add(k TopicKey) storage.TopicID {
 	id, ok := t.index[k]
 	if ok {
@@ -65,8 +65,8 @@ func (t *Topics) Define(id storage.TopicID, s storage.Schema, path string) error
 	return nil
 }
 
-// NamedSchema returns a definition whose encoding is unknown with the one that its text has: Kilted
-// and older write services without dependencies so.
+// NamedSchema returns a definition whose encoding is unknown with the encoding that its text shows:
+// Kilted and older write services without dependencies so.
 func NamedSchema(s storage.Schema) storage.Schema {
 	if s.Encoding != "" && s.Encoding != "unknown" {
 		return s
@@ -78,7 +78,7 @@ func NamedSchema(s storage.Schema) storage.Schema {
 	return s
 }
 
-// SetHash gives a topic the hash of its type, unless it has one or there is none.
+// SetHash gives a topic the hash of its type, unless it has one or hash is empty.
 func (t *Topics) SetHash(id storage.TopicID, hash string) {
 	if topic := &t.List[id]; hash != "" && topic.Metadata[storage.MetaTypeHash] == "" {
 		topic.Metadata[storage.MetaTypeHash] = hash

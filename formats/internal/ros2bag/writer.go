@@ -42,7 +42,7 @@ type Writer struct {
 
 // A PartWriter writes a part. What is full is handed out by State.OnBlock of the Writer.
 type PartWriter interface {
-	// CreateTopic makes a topic known to this part and those that follow.
+	// CreateTopic makes a topic known to this part and the parts that follow.
 	CreateTopic(t storage.Topic) (storage.TopicID, error)
 
 	// Write adds a message.
@@ -54,11 +54,11 @@ type PartWriter interface {
 	// Flush hands out what is left.
 	Flush() error
 
-	// Cut does so at the end of a part that another one follows.
+	// Cut is Flush at the end of a part that another part follows.
 	Cut() error
 
-	// Settle ends the messages of a part that gets no more, if all that was handed out came
-	// back. If last is set it must have come back. It may be called again.
+	// Settle ends the messages of a part that gets no more, if all that was handed out came back.
+	// If last is set, all must have come back. It may be called again.
 	Settle(last bool) error
 
 	// Complete ends the part, when the recording has all its topics.
@@ -114,8 +114,8 @@ func (w *Writer) Create() (err error) {
 	return w.start()
 }
 
-// Append starts to add parts to a folder, which read opens. options changes those of new parts
-// to what the recording has; nil: nothing is changed. See Addition.
+// Append starts to add parts to a folder, which read opens. options changes the options of new
+// parts to what the recording has; nil: nothing is changed. See Addition.
 func (w *Writer) Append(read inplace.Opener, options func(*storage.Info)) (err error) {
 	add, info, err := w.Storage.NewAddition(w.State.Ctx, w.path, w.Options, read)
 	if err != nil {
@@ -164,12 +164,12 @@ func (w *Writer) Last() *OutPart { return w.parts[len(w.parts)-1] }
 // Identity returns that players know topics by name, type and encoding. See storage.Writer.
 func (w *Writer) Identity() storage.Identity { return storage.IdentityType }
 
-// Topics returns those of the recording that it adds to. See storage.Appender.
+// Topics returns the topics of the recording that it adds to. See storage.Appender.
 func (w *Writer) Topics() []storage.Topic { return w.add.Topics() }
 
-// CreateTopic makes a topic known. The same name with another type or encoding is a topic of
-// its own. Readers cannot distinguish two of the same name, type and encoding, so the second
-// is refused with storage.ErrUnsupported. See storage.Writer.
+// CreateTopic makes a topic known. The same name with another type or encoding is a topic of its
+// own. Readers cannot distinguish two topics of the same name, type and encoding, so the second is
+// refused with storage.ErrUnsupported. See storage.Writer.
 func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err := w.State.Usable(); err != nil {
 		return 0, err
@@ -276,8 +276,7 @@ func (w *Writer) cut() error {
 	return w.Settle(false)
 }
 
-// Settle ends the messages of all parts but the last one that have all of theirs, or of all
-// parts if last is set.
+// Settle settles all parts but the last one, or all parts if last is set.
 func (w *Writer) Settle(last bool) error {
 	for i, p := range w.parts {
 		if last || i < len(w.parts)-1 {
@@ -398,7 +397,7 @@ func (w *Writer) Fail(what string, err error) *storage.Error {
 	return &storage.Error{Format: w.Storage.Format, Path: w.path, Offset: -1, What: what, Err: err}
 }
 
-// Wrap does so, unless err is nil, or one that tells enough.
+// Wrap does the same, unless err is nil or tells enough.
 func (w *Writer) Wrap(what string, err error) error {
 	var e *storage.Error
 	if err == nil || errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

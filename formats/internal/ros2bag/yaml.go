@@ -15,7 +15,7 @@ type yamlText struct {
 	strings.Builder
 	step   int  // columns of a level
 	indent int  // of the next line
-	dash   bool // it is the first one of an element of a list
+	dash   bool // it is the first line of an element of a list
 	err    error
 }
 
@@ -76,8 +76,8 @@ func (b *yamlText) text(key, value string) {
 	b.node(pair(key, textNode(value)))
 }
 
-// longestKey is how many bytes a key has at most that stands before its value on one line, as libyaml writes it; longer
-// ones begin with "? ".
+// longestKey is the most bytes of a key that stands before its value on one line, as libyaml writes
+// it; longer keys begin with "? ".
 const longestKey = 128
 
 // quoted writes a key with a string that is always in quotes.
@@ -100,7 +100,7 @@ func (b *yamlText) element(value string) {
 	b.node(textNode(value))
 }
 
-// node has yaml.v3 write a node: an element of a list, the first field of one, or fields.
+// node has yaml.v3 write a node: an element of a list, the first field of an element, or fields.
 func (b *yamlText) node(n *yaml.Node) {
 	indent := b.indent
 	if b.dash {
@@ -152,7 +152,7 @@ func plain(s string) bool {
 	return true
 }
 
-// printable reports whether a string has no bytes but those that YAML and Go quote alike.
+// printable reports whether a string has only bytes that YAML and Go quote alike.
 func printable(s string) bool {
 	for i := range len(s) {
 		if (s[i] < ' ' || s[i] > '~') && s[i] != '\n' {

@@ -9,9 +9,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// parseYAML returns the root of a document, or an empty node if there is none. It ends
-// at once with ctx. A yamlReader takes the values from its nodes, in time proportional to
-// the text.
+// parseYAML returns the root of a document, or an empty node if the text has no document. It ends
+// at once with ctx. A yamlReader takes the values from its nodes, in time proportional to the text.
 func parseYAML(ctx context.Context, text []byte) (*yaml.Node, error) {
 	root, err := yaml.Parse(ctx, text)
 	switch {
@@ -93,7 +92,7 @@ func (r *yamlReader) texts(n *yaml.Node) (list []string) {
 	return list
 }
 
-// text returns a string; null is the empty one. What was not UTF-8 is written in base64.
+// text returns a string; null is the empty string. What was not UTF-8 is written in base64.
 func (r *yamlReader) text(n *yaml.Node) (s string) {
 	switch n = resolved(n); {
 	case n.Kind == 0 || isNull(n):

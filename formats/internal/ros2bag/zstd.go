@@ -15,8 +15,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// DefaultLevel is the level of zstd if nobody asks for another: that of rosbag2's recorder. Source:
-// ros2/rosbag2 rosbag2_compression_zstd/src/rosbag2_compression_zstd/compression_utils.hpp,
+// DefaultLevel is the level of zstd if nobody asks for another: the level of rosbag2's recorder.
+// Source: ros2/rosbag2 rosbag2_compression_zstd/src/rosbag2_compression_zstd/compression_utils.hpp,
 // kDefaultZstdCompressionLevel.
 const DefaultLevel = 1
 
@@ -31,7 +31,7 @@ type Unpacker struct {
 // unpackMemory is what an Unpacker takes if nothing is asked for, in bytes.
 const unpackMemory = 64 << 20
 
-// NewUnpacker returns one that takes so many bytes of memory; 0 is 64 MiB.
+// NewUnpacker returns an Unpacker that takes so many bytes of memory; 0 is 64 MiB.
 func NewUnpacker(memory int64) *Unpacker {
 	if memory <= 0 {
 		memory = unpackMemory
@@ -39,7 +39,7 @@ func NewUnpacker(memory int64) *Unpacker {
 	return &Unpacker{left: memory}
 }
 
-// Fact tells where parts were unpacked; false if none was.
+// Fact tells where parts were unpacked; false if no part was.
 func (u *Unpacker) Fact() (storage.Fact, bool) {
 	var where []string
 	if u.inMemory > 0 {
@@ -172,7 +172,7 @@ func newDecoder(r io.Reader) (*zstd.Decoder, error) {
 // IsFrame reports whether a message begins as a zstd frame. No message in CDR does.
 func IsFrame(data []byte) bool { return len(data) >= 4 && string(data[:4]) == ZstdMagic }
 
-// What decompression of a message may take: one beyond it is an attack on memory.
+// What decompression of a message may take: a larger message is an attack on memory.
 const (
 	messageInflate = 200
 	messageSlack   = 64 << 20
