@@ -52,7 +52,7 @@ type Capacity struct {
 	TopicName func(name string) bool
 
 	// MaxMessage bounds the Data of a message that can be written, in bytes; 0: no
-	// bound. Write refuses larger ones with an error wrapping ErrUnsupported.
+	// bound. Write refuses larger messages with an error wrapping ErrUnsupported.
 	MaxMessage int64
 }
 

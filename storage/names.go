@@ -48,7 +48,7 @@ func TrimExtension(path string, extensions ...string) string {
 // not be changed.
 func (r *Registry) Known() []*Format { return r.known }
 
-// Named returns the format, also one that is known by name only, to which the extension
+// Named returns the format, also a format that is known by name only, to which the extension
 // of a path belongs, or nil.
 func (r *Registry) Named(path string) *Format {
 	ext := strings.ToLower(filepath.Ext(path))

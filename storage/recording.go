@@ -74,7 +74,7 @@ type Place struct {
 	End   func()   // frees it, when nothing is read or written any more
 }
 
-// A Locator makes the Place of names, such as one for URLs. Its FS is nil if all names are files of
+// A Locator makes the Place of names, such as URLs. Its FS is nil if all names are files of
 // the operating system. listings has Format.Listing of each format. Requests of the Place end with
 // ctx.
 type Locator func(ctx context.Context, listings []Listing, names []string) (Place, error)

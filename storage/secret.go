@@ -4,7 +4,7 @@ import "fmt"
 
 // A Secret is a key. However it is printed, it shows as "(secret)". The zero value is no key.
 type Secret struct {
-	reveal func() []byte // a function, so that printing what has one in an unexported field shows an address
+	reveal func() []byte // a function, so that printing a struct with a Secret in an unexported field shows an address
 }
 
 // NewSecret returns b as a Secret, which keeps it.

@@ -3,9 +3,9 @@
 //
 //	r, err := all.Open(ctx, "drive.bag", storage.ReadOptions{}) // or a rosbag2 folder, or a record
 //
-// The examples show what to do with it; docs/library.md explains more. A program
-// that wants fewer formats, or more, makes its own list with storage.NewRegistry; one that
-// does not import this package has no SQLite and no stores in it.
+// The examples show what to do with it; docs/library.md explains more. A program that wants fewer
+// formats, or more, makes its own list with storage.NewRegistry; a program that does not import
+// this package has no SQLite and no stores in it.
 //
 // All functions may be called concurrently.
 package all

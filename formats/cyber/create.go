@@ -81,7 +81,7 @@ func fixedHeader(o storage.WriteOptions) *pb.Header {
 	chunk := o.ChunkSize
 	if chunk == 0 {
 		chunk = defaultChunk
-		if o.Memory > 0 { // one is filled while another is written
+		if o.Memory > 0 { // one chunk is filled while another is written
 			chunk = min(chunk, max(o.Memory/2, leastChunk))
 		}
 	}

@@ -11,10 +11,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A window looks at a file here and there. It reads more at a time the longer
-// it is moved forward without a leap, so that small things that follow each
-// other do not cost a system call each, and large ones that are skipped are
-// not read.
+// A window looks at a file here and there. It reads more at a time the longer it is moved forward
+// without a leap, so that small things that follow each other do not cost a system call each, and
+// large things that are skipped are not read.
 type window struct {
 	r    io.ReaderAt
 	size int64 // of the file
@@ -68,8 +67,8 @@ type field struct {
 }
 
 // fields calls f for each varint and each length-delimited field of the message
-// between two offsets. Other kinds, which no message of a record has, are passed
-// over; groups are malformed. An error of f ends it.
+// between two offsets. Other kinds, which no message of a record has, are skipped;
+// groups are malformed. An error of f ends it.
 func (w *window) fields(from, to int64, f func(field) error) error {
 	for at := from; at < to; {
 		b, err := w.peek(at, 2*binary.MaxVarintLen64)

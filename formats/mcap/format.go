@@ -13,8 +13,8 @@ const (
 	profileROS2 = "ros2"
 )
 
-// metaProfile is the key of the recording's metadata for the profile of a file, if
-// it is not the one that its encodings have.
+// metaProfile is the key of the recording's metadata for the profile of a file, if it is not the
+// profile that its encodings have.
 const metaProfile = "mcap_profile"
 
 // options are in a variable of their own, as Create asks for them.

@@ -109,8 +109,8 @@ func (r *reader) listRecords(ctx context.Context, add func(storage.Section) erro
 	return s.walk()
 }
 
-// recordSection describes the record at p, or the magic there, after which the next one
-// is taken to be.
+// recordSection describes the record at p, or the magic there, after which the next
+// record is expected.
 func (r *reader) recordSection(w *window, p, next int64) (storage.Section, error) {
 	x := storage.NewSection(r.src.Path, "Magic", p, next-p)
 	b, err := w.Data(p, recordHead)

@@ -56,7 +56,7 @@ func (w *window) followed(off int64) (bool, error) {
 	return followed(b), nil
 }
 
-// checked is how much of a record's body is looked at to tell whether it is a record. maxRecord is
+// checked is how much of a record's body is looked at to see whether it is a record. maxRecord is
 // how large a record may be that is read as a whole: no chunk, message or attachment.
 const (
 	checked   = 4 << 10

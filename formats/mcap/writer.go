@@ -216,7 +216,7 @@ func (w *writer) defineAs(o *writer) {
 	}
 }
 
-// validName reports whether a string can be written as one.
+// validName reports whether a string can be written as text.
 func validName(s string) bool { return utf8.ValidString(s) }
 
 // Write adds a message. See storage.Writer.

@@ -285,9 +285,8 @@ func (r *reader) estimate(stored, raw, seen int64) {
 // indexHead is the size of an INDEX_DATA record without its data.
 const indexHead = 55
 
-// verifyRest looks at the bytes between the end of a chunk and the next one that
-// the index knows. Index records are skipped. A record that may hold
-// messages means that the index is not complete.
+// verifyRest looks at the bytes between the end of a chunk and the next chunk that the index knows.
+// Index records are skipped. A record that may hold messages means that the index is not complete.
 func (r *reader) verifyRest(from, to int64) error {
 	w := r.window()
 	var h header

@@ -392,7 +392,7 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	return r.judge(bl, &w.damage, int64(read))
 }
 
-// checkSame warns when a connection record disagrees with the one that is known.
+// checkSame warns when a connection record disagrees with the known record.
 func (r *reader) checkSame(old *connection, h *header, data []byte, at int64) error {
 	// The usual repetition is equal to the byte in what is checked here.
 	if string(h.topic) == old.topic.Name && bytes.Contains(data, appendField(nil, "type", old.topic.Type)) &&

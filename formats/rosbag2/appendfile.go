@@ -126,7 +126,7 @@ func (w *fileWriter) Identity() storage.Identity { return storage.IdentityType }
 // Topics returns the topics of the recording. See storage.Appender.
 func (w *fileWriter) Topics() []storage.Topic { return w.old.topics }
 
-// CreateTopic makes a topic known, or continues one that is there. See Writer.CreateTopic.
+// CreateTopic makes a topic known, or continues a topic that is there. See Writer.CreateTopic.
 func (w *fileWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err := w.state.Usable(); err != nil {
 		return 0, err

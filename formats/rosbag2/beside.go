@@ -48,8 +48,7 @@ func (p *part) readBeside(ctx context.Context, fsys storage.FS, head []byte, war
 	return p.openBeside(fsys, "-wal", func(f storage.File, size int64) error { return p.useWAL(f, size, warn) })
 }
 
-// openBeside opens a file beside the database, if there is one with something in
-// it.
+// openBeside opens a file beside the database, if it exists and is not empty.
 func (p *part) openBeside(fsys storage.FS, suffix string, use func(f storage.File, size int64) error) error {
 	path := p.path + suffix
 	st, err := fsys.Stat(path)

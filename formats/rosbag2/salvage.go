@@ -70,8 +70,8 @@ func (p *part) tallyFound() tally {
 	return t
 }
 
-// useRecords finds the rows of the small tables by their shapes, and takes those
-// that SQLite did not return. The last value of a record is its rowid.
+// useRecords finds the rows of the small tables by their shapes, and takes the rows that SQLite did
+// not return. The last value of a record is its rowid.
 func (p *part) useRecords(list [][]sqlitefile.Value) {
 	if p.defs == nil {
 		p.defs = map[string]definition{}

@@ -87,7 +87,7 @@ func (r *streamRun) Encode() (err error) {
 // Append writes the frame. See storage.PendingBlock.
 func (r *streamRun) Append() error { return r.Done(r.p.add(r.Bytes(), r.frame)) }
 
-// add writes pages that follow those before: their frame, if they have one of their own.
+// add writes pages that follow the earlier ones: their frame, if they have one of their own.
 func (p *streamFile) add(pages, frame []byte) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

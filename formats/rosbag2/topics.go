@@ -168,7 +168,7 @@ func (r *reader) nameUnknown(p *part, unknown map[int64]int64) error {
 }
 
 // plainIDs reports whether the ids of the topics are 1 to n, as rosbag2 makes them.
-// If they are not, one may be damaged.
+// If they are not, an id may be damaged.
 func (p *part) plainIDs() bool {
 	for i, t := range p.topics {
 		if t.id != int64(i)+1 {

@@ -9,8 +9,8 @@
 // with the text of QoS profiles (qos.go), what each distribution writes (profile.go), and
 // what bagconv keeps in custom_data (custom.go).
 //
-// All metadata versions (1 to 9) are read. metadata.yaml is a hint: a folder without one
-// is its parts in the order of their numbers. Damage is for a Warner to report or to
+// All metadata versions (1 to 9) are read. metadata.yaml is a hint: a folder without
+// metadata.yaml is its parts in the order of their numbers. Damage is for a Warner to report or to
 // refuse. A document with too many keys, or aliases that make it large, is refused; the
 // errors wrap storage.ErrCorrupt or storage.ErrUnsupported.
 //

@@ -140,7 +140,7 @@ func (l *Layout) Size(fsys storage.FS) (n int64) {
 	return n
 }
 
-// readMetadata reads metadata.yaml if there is one that can be read.
+// readMetadata reads metadata.yaml if it is there and can be read.
 func (l *Layout) readMetadata(ctx context.Context, fsys storage.FS, path string, warn Warner) error {
 	f, err := fsys.Open(filepath.Join(path, MetadataName))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -101,7 +101,7 @@ func (x *reindexer) topics() []Topic {
 	return list
 }
 
-// differs returns the keys of metadata.yaml in which an old one is wrong.
+// differs returns the keys of metadata.yaml in which the old file is wrong.
 func (m *Metadata) differs(old *Metadata) (keys []string) {
 	add := func(key string, differs bool) {
 		if differs {
