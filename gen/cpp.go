@@ -138,7 +138,7 @@ func (w *cppWriter) spacesOfTopics() (list []cppTopic) {
 	return list
 }
 
-// usedBy lists a type and those that it uses, it first.
+// usedBy lists a type and the types that it uses, the type itself first.
 func (m *model) usedBy(t *messageType) (list []*messageType) {
 	seen := map[*messageType]bool{}
 	var walk func(*messageType)
@@ -185,7 +185,7 @@ func (w *cppWriter) declarations() string {
 		for i, f := range t.Fields {
 			b.WriteString("  " + w.field(c, i) + ";" + bounds(f.Type) + "\n")
 		}
-		fmt.Fprintf(&b, "\n  %s() {}\n", c.name) // else a list of them would be set to zero first
+		fmt.Fprintf(&b, "\n  %s() {}\n", c.name) // else a list of such structs would be set to zero first
 		fmt.Fprintf(&b, "};\n\nvoid LoadData(ToolStream& stream, %s& value);\nvoid AppendText(JsonText& text, const %s& "+
 			"value);\nvoid OutputData(const %s& value);\n\n",
 			c.name, c.name, c.name)
@@ -336,7 +336,7 @@ func cppText(s string) string {
 	return b.String()
 }
 
-// cppComment makes a text one that can stand in a comment of one line.
+// cppComment returns a text so that it can stand in a comment of one line.
 func cppComment(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == '\\' || r == '?' || r == 0xfffd {

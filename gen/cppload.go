@@ -27,17 +27,16 @@ func (w *cppWriter) definitions() string {
 	return b.String()
 }
 
-// A cppRun is numbers beside each other in ROS 1 messages, with none in between that has no
-// fixed place: they are read at once.
+// A cppRun is a run of numbers in ROS 1 messages that are read at once: each has a fixed place in the run.
 type cppRun struct {
 	last   int // the last field
 	places []cppPlace
 	size   int // bytes
 	first  int // alignment of the first number
-	all    int // alignment of the largest; 0: they have padding
+	all    int // alignment of the largest number; 0: there is padding between them
 }
 
-// A cppPlace is one of them: where it is, and from where.
+// A cppPlace is a number of a run: the path of its field, and where it is in the run.
 type cppPlace struct {
 	path   string
 	offset int
@@ -62,7 +61,7 @@ func (w *cppWriter) run(c *cppType, i int) cppRun {
 	return r
 }
 
-// addField adds what a field has; false if that has no fixed place.
+// addField adds the numbers of a field; false if the field has no fixed place.
 func (w *cppWriter) addField(r *cppRun, c *cppType, i int, path string) bool {
 	t := c.Fields[i].Type
 	path += c.fields[i]
@@ -139,7 +138,7 @@ func (r *cppRun) gets(b *strings.Builder) {
 	}
 }
 
-// loadEach writes the fields one after the other, with runs among them or none.
+// loadEach writes the fields one after the other; with runs, numbers as runs where that is possible.
 func (w *cppWriter) loadEach(b *strings.Builder, c *cppType, runs bool) {
 	b.WriteString("  const std::size_t end = stream.Begin();\n")
 	for i := 0; i < len(c.Fields); i++ {

@@ -1,5 +1,5 @@
-// Package gen writes programs that read messages: from definitions it makes C++
-// with a struct for each type, and what loads it from the bytes of a message.
+// Package gen writes programs that read messages: from definitions it makes C++ with a struct for each type,
+// and functions that load the struct from the bytes of a message.
 //
 //	definitions of topics -> a model: each type once, in the order of use -> files
 //
@@ -60,8 +60,8 @@ func Generate(in *Input) ([]File, error) {
 // ErrUnsupported is wrapped by errors about types for which no code can be written.
 var ErrUnsupported = errors.New("no code is generated for it")
 
-// maxFixed is how many bytes the fixed arrays of a type may have: a variable of it must fit
-// into memory.
+// maxFixed is how many bytes the fixed arrays of a type may have: a variable of the type must
+// fit into memory.
 const maxFixed = 64 << 20
 
 // maxTypes is how many types are written.
@@ -70,7 +70,7 @@ const maxTypes = 20_000
 // A model is the input, with each type once.
 type model struct {
 	made   string
-	types  []*messageType // those that others use come first
+	types  []*messageType // a type comes after the types that it uses
 	topics []*topic
 
 	known  map[typeKey]*messageType
@@ -86,7 +86,7 @@ type typeKey struct {
 type messageType struct {
 	*schema.Message
 	ros1  bool
-	pkg   string         // the package, "" if the name has none; parts of it are joined by _
+	pkg   string         // the package, "" if the name has none; its parts are joined by _
 	short string         // the name in it
 	uses  []*messageType // index = field; nil: no struct
 	least int            // bytes of a message in ROS 1, at least

@@ -6,7 +6,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// idlOnly returns what a type has that generated code does not read in CDR, "" if it reads all of it:
+// idlOnly returns what a type has that generated code does not read in CDR, "" if it reads the whole type:
 // fields that are not always there, and structs and lists that XCDR2 writes in different ways.
 func idlOnly(msg *schema.Message) string {
 	extents := map[schema.Extensibility]string{}

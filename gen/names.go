@@ -20,8 +20,8 @@ func newScope(words ...string) *scope {
 	return s
 }
 
-// name returns a name for text: an identifier that no one has, nor is reserved. A reserved one
-// gets an underscore, one that is in use a number.
+// name returns a name for text: an identifier that is neither in use nor reserved. A reserved name
+// gets an underscore, a name in use gets a number.
 func (s *scope) name(text string, reserved map[string]bool) string {
 	base := identifier(text)
 	if reserved[base] {

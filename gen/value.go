@@ -15,7 +15,7 @@ type numberKind struct {
 	float  bool
 }
 
-// numberOf returns it; false for kinds that are no numbers. ROS 1 has byte as another word for
+// numberOf returns the numberKind of a kind; false for kinds that are no numbers. ROS 1 has byte as another word for
 // int8, ROS 2 for uint8.
 func numberOf(k schema.Kind, ros1 bool) (numberKind, bool) {
 	switch k {
@@ -31,15 +31,15 @@ func numberOf(k schema.Kind, ros1 bool) (numberKind, bool) {
 	return numberKind{}, false
 }
 
-// isBytes reports whether lists of a kind are bytes, which text has as base64.
+// isBytes reports whether lists of a kind are bytes, which are base64 in text.
 func isBytes(k schema.Kind) bool {
 	return k == schema.Uint8 || k == schema.Byte || k == schema.Char || k == schema.IDLChar
 }
 
-// A constant is the value of one, as one of bool, int64, uint64, float64, string.
+// A constant is the value of a constant: a bool, int64, uint64, float64 or string.
 type constant any
 
-// constantOf returns the value that the text of a constant has; false if it has none of its kind.
+// constantOf returns the value that the text of a constant has; false if it is no value of the constant's kind.
 // ROS 1 has decimal numbers, ROS 2 other bases too.
 func constantOf(c schema.Constant, ros1 bool) (constant, bool) {
 	text := strings.TrimSpace(c.Text)

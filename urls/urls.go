@@ -35,11 +35,11 @@ type Options struct {
 	// goroutines. Nil: nobody is told.
 	Note func(text string)
 
-	// Listings are of the folders on web servers, which do not list them: those of the formats that will be read.
+	// Listings are of the folders on web servers, which do not list them: the listings of the formats to read.
 	Listings []storage.Listing
 }
 
-// New returns a file system whose requests end with ctx. Names that are no URLs are those of the operating system. end
+// New returns a file system whose requests end with ctx. Names that are no URLs are names of the operating system. end
 // gives up what was begun to be written and is not whole; the file system is not to be used after it. It is safe for
 // concurrent use, but for end.
 func New(ctx context.Context, o Options) (files storage.FS, end func()) {

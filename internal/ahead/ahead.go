@@ -5,11 +5,11 @@
 //	done by    w  w  c  w  c  .  .     w: goroutines of the queue, c: the caller of Take
 //	Take       1  2  ...
 //
-// Take does jobs itself rather than wait for those of other goroutines: if jobs are
+// Take does jobs itself rather than wait for other goroutines: if jobs are
 // short, sleeping and waking costs more than the jobs.
 //
 // A Queue belongs to one goroutine; its jobs run concurrently with each other and with
-// that one. A job that panics takes the program with it.
+// that goroutine. A job that panics takes the program with it.
 package ahead
 
 import "sync"
@@ -21,7 +21,7 @@ type Queue struct {
 	mu    sync.Mutex
 	done  sync.Cond
 	jobs  []*job // that were not taken
-	next  int    // of jobs, the first one that nobody does
+	next  int    // index of the first job that nobody does
 	alive int    // workers
 }
 
@@ -59,7 +59,7 @@ func (q *Queue) work() {
 	q.mu.Unlock()
 }
 
-// one does the next job. q.mu is held, but while the job runs.
+// one does the next job. q.mu is held, except while the job runs.
 func (q *Queue) one() {
 	j := q.jobs[q.next]
 	q.next++
@@ -69,7 +69,7 @@ func (q *Queue) one() {
 	j.done = true
 }
 
-// Take drops the first job, when it is done. There must be one.
+// Take drops the first job, when it is done. There must be a job.
 func (q *Queue) Take() {
 	q.mu.Lock()
 	for j := q.jobs[0]; !j.done; {

@@ -140,8 +140,8 @@ var arrows = []arrow{
 }
 
 // floors are the floors of the upper half, from the ground. A package stands on the floor of the longest pattern that
-// matches it, and imports packages of floors below its own. Those of one pattern may import each other, and so may the
-// public half of a pattern and that below internal/.
+// matches it, and imports packages of floors below its own. Packages of one pattern may import each other, and so may
+// the public half of a pattern and its half below internal/.
 var floors = [][]string{
 	{"storage"},
 	{"internal/...", "proto/..."},
@@ -168,7 +168,7 @@ var floors = [][]string{
 	{"cmd/bagconv"},
 }
 
-// standsOn returns the floor of a package and the pattern that has it there; -1 for one of no floor.
+// standsOn returns the floor of a package and the pattern that has it there; -1 for a package without a floor.
 func standsOn(pkg string) (floor int, pattern string) {
 	floor = -1
 	for i, rooms := range floors {
@@ -181,7 +181,7 @@ func standsOn(pkg string) (floor int, pattern string) {
 	return floor, pattern
 }
 
-// upward returns what is wrong with the floors of a package and of what it imports, "" when nothing is. Formats and
+// upward returns what is wrong with the floors of a package and of its import, "" when nothing is. Formats and
 // programs of scripts have floors of their own.
 func upward(pkg, imp string) string {
 	for _, other := range []string{"formats/...", "scripts/...", "storage/storagetest", "internal/testing/...", "urls"} {
@@ -256,7 +256,7 @@ func sibling(pkg, imp string) bool {
 }
 
 // upper are the folders of internal/ that belong to the upper half, each to the public package of its name, and what
-// only tests use. The pattern internal/... means the tools below them, so formats import none of these.
+// only tests use. The pattern internal/... means the tools below these folders, so formats do not import them.
 var upper = []string{"convert", "export", "ingest", "live", "message", "schema", "testing"}
 
 func match(pattern, path string) bool {

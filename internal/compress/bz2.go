@@ -14,7 +14,7 @@ import (
 // bz2 streams are read and written by dsnet/compress. It reads a fifth faster
 // than the standard library, about as fast as libbz2, and it can be pooled (see
 // BenchmarkReaders). What it makes of damaged data depends on what the reader
-// read before, so those are left to the standard library.
+// read before, so damaged data are left to the standard library.
 
 var (
 	bz2Writers [10]sync.Pool // by level

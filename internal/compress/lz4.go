@@ -18,13 +18,13 @@ import (
 //	u8  BD: block size id 4 to 7 = 64 KiB, 256 KiB, 1 MiB, 4 MiB, in bits 4 to 6
 //	u64 content size, u32 dictionary id: if FLG has them
 //	u8  header checksum: second byte of xxh32 over FLG to here
-//	blocks: u32 length, highest bit set = stored plain; bytes; u32 xxh32 of them if FLG has it
+//	blocks: u32 length, highest bit set = stored plain; bytes; u32 xxh32 of the bytes if FLG has it
 //	u32 0: the end
 //	u32 xxh32 of the content, if FLG has it
 //
 // roslz4 reads only version 01 with independent blocks, a content checksum, and
 // nothing else in FLG, and exactly one frame; so that is what encode writes, with
-// its block size of 1 MiB. Decode reads all of it but dictionaries.
+// its block size of 1 MiB. Decode reads the whole format but dictionaries.
 const (
 	lz4Magic = 0x184D2204
 
@@ -59,7 +59,7 @@ func encodeLZ4(dst, src []byte, level int) ([]byte, error) {
 		at := len(dst)
 		dst = grow(dst, 4+len(block))
 		// With less room than the worst case needs, the compressor answers 0
-		// for a block that does not shrink; that one is stored.
+		// for a block that does not shrink; such a block is stored.
 		n, err := compress(block, dst[at+4:at+4+len(block)-1])
 		if err != nil && !errors.Is(err, lz4.ErrInvalidSourceShortBuffer) {
 			return dst[:at], err
@@ -76,8 +76,8 @@ func encodeLZ4(dst, src []byte, level int) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(dst, xxh32(src)), nil
 }
 
-// lz4Compressor takes a compressor out of its pool. Level 0 is the fast one, 1
-// to 9 are the levels of the slow one.
+// lz4Compressor takes a compressor out of its pool. Level 0 is the fast
+// compressor, 1 to 9 are the levels of the slow one.
 func lz4Compressor(level int) (compress func(src, dst []byte) (int, error), release func()) {
 	if level == 0 {
 		c := lz4Fast.Get().(*lz4.CompressorCCompat)
@@ -98,7 +98,7 @@ func grow(dst []byte, n int) []byte {
 	return out
 }
 
-// decodeLZ4 decodes frame after frame, and skips those that are to be skipped. It goes on
+// decodeLZ4 decodes frame after frame, and skips skippable frames. It goes on
 // after a wrong checksum, so that the caller gets the bytes as they are, and reports it
 // at the end.
 func decodeLZ4(dst, src []byte, limit int64) ([]byte, error) {
@@ -128,7 +128,7 @@ func decodeLZ4(dst, src []byte, limit int64) ([]byte, error) {
 	return dst, damage
 }
 
-// skippableLZ4 returns the size of a frame that is to be skipped; 0: it is none.
+// skippableLZ4 returns the size of a skippable frame, 0 for other frames.
 func skippableLZ4(src []byte) int64 {
 	if len(src) < 8 || binary.LittleEndian.Uint32(src)&^0xF != 0x184D2A50 {
 		return 0

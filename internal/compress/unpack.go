@@ -14,8 +14,8 @@ const (
 )
 
 // Unpack copies what dec decodes of a compressed file of size bytes to out. cut is the error
-// of the decoder: what came before it is in out. err is that of writing, of ctx, or
-// ErrLimit if it is more than such a file may unpack to.
+// of the decoder: what came before the error is in out. err is the error of writing or of ctx, or
+// ErrLimit if the output is more than such a file may unpack to.
 func Unpack(ctx context.Context, out io.Writer, dec io.Reader, size int64) (cut, err error) {
 	limit := size*MaxGrowth + GrowthSlack
 	buf := make([]byte, 256<<10)

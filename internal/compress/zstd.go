@@ -16,8 +16,8 @@ import (
 // may ask for before any byte comes out (zstd --ultra --long=27).
 const zstdWindow = 128 << 20
 
-// zstdWindows are the sizes of an encoder's window, as powers of two. That of a chunk need not
-// be larger than the chunk, and 2 MiB are those of zstd's own default level.
+// zstdWindows are the sizes of an encoder's window, as powers of two. The window of a chunk
+// need not be larger than the chunk, and zstd's own default level has 2 MiB.
 const (
 	zstdLeast   = 18
 	zstdWindows = 4 // 256 KiB to 2 MiB
@@ -25,8 +25,8 @@ const (
 
 var (
 	zstdEncoders zstdPools
-	zstdSized    zstdPools // of frames that state their size, and are one segment
-	zstdWindowed zstdPools // of larger ones, which state their size and have a window
+	zstdSized    zstdPools // for frames that state their size, and are one segment
+	zstdWindowed zstdPools // for larger frames, which state their size and have a window
 	zstdReaders  sync.Pool
 	zstdLenient  sync.Pool // of readers that do not look at checksums
 )
@@ -146,8 +146,8 @@ func decodeZstdWhole(dst, src []byte, window uint64, lenient bool) ([]byte, erro
 	return out, zstdError(err)
 }
 
-// ZstdSize returns the most bytes that the first frame of src decompresses to, by what
-// it has; false if it has none. The first 24 bytes of src are enough.
+// ZstdSize returns the most bytes that the first frame of src decompresses to, by its header
+// or its only block; false if they do not tell. The first 24 bytes of src are enough.
 func ZstdSize(src []byte) (size int64, ok bool) {
 	var h zstd.Header
 	switch {

@@ -18,8 +18,7 @@ const (
 	blockHead     = 3
 )
 
-// zstdFramesEnd returns where the frames end that src begins with and has whole, by the headers of
-// their blocks.
+// zstdFramesEnd returns where the whole frames at the start of src end, by the headers of their blocks.
 func zstdFramesEnd(src []byte) (end int) {
 	for at := 0; ; end = at {
 		var h zstd.Header
@@ -57,9 +56,8 @@ func zstdFramesEnd(src []byte) (end int) {
 	}
 }
 
-// EncodeZstdFrame appends the compressed src as one frame that states its size, also that of
-// nothing, and has no checksum: what decoders want that decode a frame at once. Level is that of
-// Codec.Encode.
+// EncodeZstdFrame appends the compressed src as one frame that states its size, also the size 0, and
+// has no checksum: decoders that decode a frame at once want this. Levels are as in Codec.Encode.
 func EncodeZstdFrame(dst, src []byte, level int) ([]byte, error) {
 	if len(src) == 0 {
 		return AppendRawFrame(dst, nil), nil
@@ -67,7 +65,7 @@ func EncodeZstdFrame(dst, src []byte, level int) ([]byte, error) {
 	if level < 0 || level > Zstd.levels {
 		return dst, fmt.Errorf("%s: there is no level %d, only 1 to %d", Zstd.name, level, Zstd.levels)
 	}
-	if len(src) > zstdWindow { // a reader would need a window as large as that
+	if len(src) > zstdWindow { // a reader would need a window as large as src
 		return zstdWindowed.encode(dst, src, level, zstd.WithSingleSegment(false), zstd.WithEncoderCRC(false))
 	}
 	return zstdSized.encode(dst, src, level, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false))
@@ -78,11 +76,11 @@ func RawFrameSize(n int) int {
 	return 9 + n + blockHead*max(1, (n+zstdBlock-1)/zstdBlock)
 }
 
-// AppendRawFrame appends a zstd frame that has data as it is, less than 4 GiB of it: its
-// length is known before the data are.
+// AppendRawFrame appends a zstd frame that stores data as they are, less than 4 GiB: the
+// length of the frame is known before the data are.
 func AppendRawFrame(dst, data []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, zstdMagic)
-	dst = append(dst, 2<<6|1<<5) // a content size of 4 bytes, and no window but that
+	dst = append(dst, 2<<6|1<<5) // a content size of 4 bytes, which is the window, too
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(data)))
 	return appendRawBlocks(dst, data, true)
 }
@@ -103,9 +101,9 @@ func appendRawBlocks(dst, data []byte, last bool) []byte {
 	}
 }
 
-// A ZstdStream compresses into one frame that states its content size, although that is
-// known only at the end, and begins with bytes that may change until then: these are stored
-// as they are. Head returns them, with what the frame begins with, for the place that
+// A ZstdStream compresses into one frame that states its content size, although the size is
+// known only at the end. The content begins with bytes that may change until the end: they are
+// stored as they are. Head returns them behind the header of the frame, for the place that
 // ZstdStreamHead has left free.
 type ZstdStream struct {
 	enc  *zstd.Encoder
@@ -160,7 +158,7 @@ func (s *ZstdStream) Head(data []byte) []byte {
 	return appendRawBlocks(b, data, false)
 }
 
-// A streamOut takes the header of the frame away that an encoder writes.
+// A streamOut drops the frame header that an encoder writes.
 type streamOut struct {
 	w       io.Writer
 	started bool

@@ -2,7 +2,7 @@
 package crc
 
 // Join returns the CRC-32 of two pieces, one after the other, from the sum of each and the
-// length of the second, in bytes. polynomial is crc32.IEEE or another one in that form. The first
+// length of the second, in bytes. polynomial is crc32.IEEE or another one in that form. The first sum
 // is multiplied by x^(8*length) modulo the polynomial: bit i of power, the highest first, is the
 // term x^i.
 func Join(polynomial, first, second uint32, length int64) uint32 {

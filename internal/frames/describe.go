@@ -17,9 +17,9 @@ import (
 //	{"encoding":"cdr","publisher":0,"qos":[{...}],"metadata":{"type_description_hash":"RIHS01_..."}}\n
 //	the definition: text, or for protobuf a serialized FileDescriptorSet
 //
-// All keys may be missing: the encoding is then the usual one of the definition's. A topic with several publishers has
-// a Definition for each, with their number; messages of another than number 0 have a stamp before them. A Definition
-// replaces an earlier one of the same type, topic, encoding and publisher.
+// All keys may be missing. The encoding is then the usual one for the encoding of the definition. A topic with several
+// publishers has a Definition for each publisher, with its number; messages of publishers other than 0 have a stamp
+// before them. A Definition replaces an earlier one of the same type, topic, encoding and publisher.
 type Definition struct {
 	storage.Topic
 	Publisher uint32
@@ -33,14 +33,14 @@ type definitionJSON struct {
 	Metadata  map[string]string `json:"metadata,omitempty"`
 }
 
-// usual are the encodings of messages by those of definitions.
+// usual has the encoding of messages by the encoding of definitions.
 var usual = map[string]string{
 	"ros1msg": "ros1", "ros2msg": "cdr", "ros2idl": "cdr", "omgidl": "cdr", "protobuf": "protobuf",
 	"jsonschema": "json",
 }
 
-// UsualEncoding returns the encoding of messages that a definition in an encoding nearly always has; "" if there is
-// none.
+// UsualEncoding returns the encoding that messages nearly always have with definitions in an encoding; "" if it is not
+// known.
 func UsualEncoding(definition string) string { return usual[definition] }
 
 // AppendDefinition appends the frame of a topic.
@@ -120,12 +120,12 @@ func ParseStamp(message []byte) (s Stamp, err error) {
 
 // A Recording is what a stream says about the whole recording: as storage.Info has it.
 type Recording struct {
-	Format   string            `json:"format,omitempty"` // that the messages come from: one of the same stays as it is
+	Format   string            `json:"format,omitempty"` // of the source; the same format keeps messages as they are
 	Version  string            `json:"version,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// AppendRecording appends the frame of it.
+// AppendRecording appends the frame of a Recording.
 func AppendRecording(dst []byte, r *Recording) ([]byte, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -142,7 +142,7 @@ func ParseRecording(message []byte) (r Recording, err error) {
 	return r, nil
 }
 
-// A Profile is a QoS profile, with the keys and the policies that rosbag2 has for them. A duration is an object of
+// A Profile is a QoS profile, with the keys and the names of policies that rosbag2 uses. A duration is an object of
 // seconds and nanoseconds, or a text of nanoseconds or "infinite" under a key that ends in _ns, as in tables. What is
 // missing is left to the system.
 type Profile struct {
@@ -190,7 +190,7 @@ func profileOf(q *storage.QoS) Profile {
 	}
 }
 
-// QoS returns the profile. The error names what is none.
+// QoS returns the profile. The error names the key whose value is wrong.
 func (p *Profile) QoS() (q storage.QoS, err error) {
 	policy := func(key, value string, names []string) (n uint8) {
 		i := slices.Index(names, strings.ToLower(value))

@@ -11,18 +11,15 @@
 // The encoding says what the message is:
 //
 //	ros1, cdr, protobuf, ...   a message of the topic, as it is
-//	json                       a message, or of a topic whose messages are not JSON their values
+//	json                       a message; its values if messages of the topic are not JSON
 //	values                     values in JSON, also of a topic whose messages are JSON
 //	arrow                      whole messages of the Arrow IPC stream of the topic
 //	definition/ENC             declares a topic: a line of JSON, see Definition, and the definition in ENC (ros1msg, ...)
-//	stamp                      of the message in the next frame, 16 bytes: i64 publish time, ns; u32 sequence; u32
-//
-// publisher
-//
+//	stamp                      of the message in the next frame: i64 publish time (ns), u32 sequence, u32 publisher
 //	recording                  of the recording: JSON, see Recording
 //
-// The last three hold no message, and have the time 0; stamp and recording have neither type nor topic. Who does not
-// need them skips them: what they describe stays as it is.
+// The last three hold no message, and have the time 0; stamp and recording have neither type nor topic. A reader that
+// does not need them skips them: the messages are the same without them.
 //
 // A Head refuses lengths that contradict each other. What Split returns points into the bytes that it was given. There
 // is no state: functions may be used concurrently.
@@ -36,7 +33,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// The encodings of frames that are not those of messages.
+// The encodings that frames have and messages of recordings do not have, and limits.
 const (
 	JSON       = "json"
 	Values     = "values" // in JSON, also if messages of the topic are JSON
@@ -97,7 +94,7 @@ func AppendNames(dst []byte, encoding, typ, topic string) []byte {
 	return append(append(append(dst, encoding...), typ...), topic...)
 }
 
-// Append appends a frame; names are those of AppendNames. The error is about a message that is too large for one.
+// Append appends a frame; AppendNames has made names. The error is about a message that is too large for a frame.
 func Append(dst []byte, time int64, names, message []byte) ([]byte, error) {
 	size := uint64(8 + len(names) + len(message))
 	if size > math.MaxUint32 {

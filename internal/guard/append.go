@@ -49,8 +49,8 @@ func (g *Guard) targetFiles(f *storage.Format, path string) map[string]bool {
 }
 
 // Changer returns base (nil: the operating system) as the file system of a writer that adds
-// to the recording at path: of what is there it changes only the files of that, and what a
-// run that was killed has left beside them.
+// to the recording at path: of the existing files it changes only the files of the
+// recording, and what a killed run has left beside them.
 func (g *Guard) Changer(base storage.FS, f *storage.Format, path string) storage.FS {
 	files := g.targetFiles(f, path)
 	return newWriter(base, func(p string) error {

@@ -76,8 +76,8 @@ type writerFS struct {
 	may func(path string) error // nil for what may be replaced or removed
 
 	mu sync.Mutex
-	// owned has what the run made or moved, with all below it, by absolute path; and of
-	// what it did not make, the path at which that stood.
+	// owned has what the run made or moved, with all below it, by absolute path. If the run
+	// did not make it, the value is the path at which it stood before.
 	owned map[string]string
 }
 

@@ -55,8 +55,8 @@ func New(reads, writes storage.FS, formats ...*storage.Format) *Guard {
 	return &Guard{reads: iox.FS(reads), fs: iox.FS(writes), formats: formats, paths: map[string]bool{}}
 }
 
-// ErrInput is wrapped by the Refusal of a file that the run reads, ErrFolder by that of a
-// folder that cannot be replaced, but can hold an output.
+// ErrInput is wrapped by the Refusal of a file that the run reads, ErrFolder by the Refusal of
+// a folder that cannot be replaced, but can hold an output.
 var (
 	ErrInput  = errors.New("it is an input")
 	ErrFolder = errors.New("the folder stays")
@@ -229,8 +229,8 @@ func (g *Guard) formatOf(path string) *storage.Format {
 	return nil
 }
 
-// wholeOf returns the recording that the file at path is one of several parts of, ""
-// if it is none.
+// wholeOf returns the recording of several parts that the file at path is a part of, ""
+// for other files.
 func (g *Guard) wholeOf(path string) string {
 	if st, err := iox.Lstat(g.fs, path); err != nil || st.IsDir() {
 		return ""
@@ -258,8 +258,8 @@ func (g *Guard) wholeOf(path string) string {
 	return ""
 }
 
-// unlessMissing returns nil for the error of a look at a name under which nothing stands, and
-// other errors as they are: nobody knows then what would be replaced.
+// unlessMissing returns nil for the error of a name under which nothing stands, and other
+// errors as they are: then nobody knows what would be replaced.
 func unlessMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
@@ -352,7 +352,7 @@ func (g *Guard) replaceableFolder(dir string) error {
 		ErrFolder}
 }
 
-// inputIn returns the first input in a folder, and with deep also in those below it.
+// inputIn returns the first input in a folder, and with deep also in the folders below it.
 func (g *Guard) inputIn(dir string, deep bool) string {
 	entries, err := g.fs.ReadDir(dir)
 	if err != nil {
@@ -387,8 +387,8 @@ func (g *Guard) leftover(path string) bool {
 	return false
 }
 
-// notOf returns the first entry of a folder that does not belong to the recording that
-// the folder is, "" when all do.
+// notOf returns the first entry of a recording's folder that does not belong to the
+// recording, "" if all do.
 func (g *Guard) notOf(f *storage.Format, dir string, entries []os.DirEntry) string {
 	files, err := f.FilesOf(g.fs, dir)
 	if err != nil {

@@ -2,6 +2,6 @@
 
 package guard
 
-// isMount reports whether something is mounted at a folder. It is not known here; to
-// move it will fail then.
+// isMount reports whether something is mounted at a folder. That is not known on
+// this system; moving such a folder then fails.
 func isMount(string) bool { return false }

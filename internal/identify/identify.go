@@ -59,8 +59,8 @@ func Path(fsys storage.FS, path string, formats *storage.Registry) Finding {
 	return content(path, head[:n], int64(n) == st.Size(), formats)
 }
 
-// Detect finds the format of a recording by its content, as storage.Registry does. If none claims it, the error says
-// what stands at the path, and the next step.
+// Detect finds the format of a recording by its content, as storage.Registry does. If no format claims it, the error
+// says what stands at the path, and the next step.
 func Detect(formats *storage.Registry, fsys storage.FS, path string) (*storage.Format, error) {
 	f, err := formats.DetectIn(fsys, path)
 	if !errors.Is(err, storage.ErrUnknownFormat) {
@@ -113,7 +113,7 @@ var magics = []struct {
 	{"Rar!\x1a\x07", "a rar archive", "unpack it first: unrar x"},
 }
 
-// content identifies a file by its first bytes. whole is set if they are the whole file.
+// content identifies a file by its first bytes. whole is set if head is the whole file.
 func content(path string, head []byte, whole bool, formats *storage.Registry) Finding {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.magic)) {

@@ -24,8 +24,8 @@ func realPath(path string) string {
 	return real
 }
 
-// checkNames refuses a file that has several names. A change would be one under all of them, as of a copy that
-// was made with hard links; and a killed run could be finished by the one name alone beside which its journal is.
+// checkNames refuses a file that has several names. A change would appear under all of them, also in a copy that was
+// made with hard links. And a killed run could be finished only under the name beside which its journal lies.
 func (p *File) checkNames() error {
 	n := iox.HardLinks(p.File)
 	if n <= 1 {
@@ -38,11 +38,11 @@ func (p *File) checkNames() error {
 	}
 }
 
-// sumEnds is how many bytes at each end of the content a journal has a sum of.
+// sumEnds is how many bytes at each end of the content the sum of a journal covers.
 const sumEnds = 4096
 
-// sumOf returns the sum of the content before the change that a journal is about, as far as it is in the file
-// before and after: of its first bytes and its last ones, with the old bytes in the place of the new ones.
+// sumOf returns the sum of the content before the change that a journal is about, as far as the file has it
+// before and after: of its first and its last bytes, with the old bytes in the place of the new ones.
 func (p *File) sumOf(j *journal) (string, error) {
 	end := j.Size
 	if j.End > 0 {

@@ -14,10 +14,10 @@
 // find all that it finds in it now; see Proof. Else the change is refused.
 //
 // A journal beside the file, .NAME.journal, has its length before and, during Commit, the
-// bytes that are overwritten, old and new. It is removed at the end. No reader needs it: it
-// has for the next Open which bytes after the end a killed run has left, and finishes the
-// overwriting if a power cut has torn it. It belongs to the file: it lies beside the one that links lead to,
-// has a sum of the content, and of a file that has several names Begin refuses the change.
+// bytes that are overwritten, old and new. It is removed at the end. No reader
+// needs the journal. It tells the next Open which bytes after the end a killed run has left, and lets
+// Open finish an overwriting that a power cut has torn. It belongs to the file: it lies beside the file
+// that links lead to, and has a sum of the content. Begin refuses to change a file with several names.
 package inplace
 
 import (
@@ -41,11 +41,11 @@ type File struct {
 	path  string
 	tail  storage.File // has the new bytes, from its start on, in a dry run; nil: they are in the file
 	start int64        // where new bytes begin; -1: before Begin
-	left  *journal     // of a run that was killed; nil: there is none
+	left  *journal     // of a run that was killed, or nil
 	keep  bool         // the journal is needed: the overwriting could not be undone
 	done  bool         // after Commit
 
-	applied bool // that run had overwritten what it wanted to
+	applied bool // the killed run had overwritten what it wanted to
 }
 
 // A Patch is what Commit overwrites. It should lie in one page of 4096 bytes, which a
@@ -62,17 +62,17 @@ type Options struct {
 	Hint   string     // the next step if something would be lost
 	FS     storage.FS // where the file is; nil: the operating system's
 
-	// Grows tells that new blocks are added to those that are there: the proof does not read blocks
+	// Grows tells that new blocks are added to the blocks that are there: the proof does not read blocks
 	// that are described as before, and of which no byte changes.
 	Grows bool
 
-	// Indexes are the codes of warnings about indexes that the reader compares with what they are about, with
-	// ReadOptions.CheckIndexes: a change after which there is such a warning is refused.
+	// Indexes are the codes of warnings about wrong indexes, which the reader gives with ReadOptions.CheckIndexes:
+	// a change after which there is such a warning is refused.
 	Indexes []string
 
 	// Ownerless are the codes of warnings about messages of channels that nothing defines: a change after which
-	// there is such a warning is refused. Readers of other programs end at such a message, and an old index may have
-	// kept them from it.
+	// there is such a warning is refused. Other programs stop at such a message, and the old index may have kept them
+	// away from it.
 	Ownerless []string
 
 	NoSync bool // do not wait for the disk
@@ -182,8 +182,8 @@ func (p *File) End() (int64, error) {
 }
 
 // Begin starts the change of a file whose content ends at byte end, as its format knows it.
-// It returns where new bytes begin: there, if what follows was left by a killed run or is
-// nothing, else at the end of the file. The error wraps storage.ErrUnsupported if the file has several names.
+// It returns where new bytes begin: at end, if nothing follows or a killed run has left what
+// follows, else at the end of the file. The error wraps storage.ErrUnsupported if the file has several names.
 func (p *File) Begin(end int64) (at int64, err error) {
 	if err := p.checkNames(); err != nil {
 		return 0, err
@@ -256,13 +256,12 @@ func (p *File) WriteAt(b []byte, off int64) (int, error) {
 	return p.File.WriteAt(b, off)
 }
 
-// Commit makes the new bytes count: it overwrites old ones, those of the patches in their
-// order, if the proof that nothing is lost succeeds. On error the file is as it was, unless the error
-// names a journal that stays.
+// Commit makes the new bytes count: if the proof that nothing is lost succeeds, it overwrites old bytes
+// by the patches, in their order. On error the file is as it was, unless the error names a journal that stays.
 func (p *File) Commit(patches ...Patch) error { return p.CommitAt(0, patches...) }
 
-// CommitAt is Commit for a file that ends at byte end then, before where new bytes began: nothing
-// needs the bytes that follow any more. 0: it ends where it does.
+// CommitAt is Commit for a file that becomes shorter: it ends at byte end, before the place where new bytes
+// began, because nothing needs the bytes that follow any more. With 0 it does not become shorter.
 func (p *File) CommitAt(end int64, patches ...Patch) error {
 	if p.start < 0 || p.done {
 		return fmt.Errorf("internal error: there is nothing to commit to %s", p.path)

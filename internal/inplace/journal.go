@@ -33,7 +33,7 @@ func JournalPath(path string) string {
 	return filepath.Join(dir, "."+base+journalSuffix)
 }
 
-// IsJournal reports whether a path is that of the journal of a file at another path.
+// IsJournal reports whether the journal of the file at of has this path.
 func IsJournal(path, of string) bool {
 	path, journal := strings.TrimSuffix(path, tempSuffix), JournalPath(of)
 	return filepath.Base(path) == filepath.Base(journal) && iox.SamePath(nil, filepath.Dir(path), filepath.Dir(journal))

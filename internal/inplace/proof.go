@@ -77,7 +77,7 @@ type comparison struct {
 	proof         *Proof
 	before, after storage.Reader
 	topics        [2][]storage.Topic // before and after
-	keys          [2][]int           // of them, equal for the same topic
+	keys          [2][]int           // of the topics, equal for the same topic
 }
 
 func (c *comparison) run(ctx context.Context) error {
@@ -156,8 +156,8 @@ func (c *comparison) sameBlocks() (bool, error) {
 	return true, nil
 }
 
-// compareMessages looks for the messages before among those after: first in the same order, which
-// needs no memory; if the order is another one, by their sums.
+// compareMessages looks for the messages before the change among the messages after it: first in the
+// same order, which needs no memory; if the order differs, by their sums.
 func (c *comparison) compareMessages(ctx context.Context) error {
 	missing, err := c.findInOrder()
 	if err != nil || missing == nil {

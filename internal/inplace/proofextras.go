@@ -9,7 +9,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// compareExtras looks for the attachments and metadata records before among those after, in the same order.
+// compareExtras looks for the attachments and metadata records before the change among the ones after it, in the same
+// order.
 func (c *comparison) compareExtras() error {
 	was, now := storage.ReaderCapabilities(c.before).Extras, storage.ReaderCapabilities(c.after).Extras
 	if was == nil || now == nil {
@@ -90,8 +91,8 @@ func sameContent(x, y io.Reader) (bool, error) {
 	}
 }
 
-// sameRecord reports whether two metadata records are equal. One that cannot be read is equal to any
-// of its name.
+// sameRecord reports whether two metadata records are equal. A record that cannot be read is equal to
+// any record of its name.
 func sameRecord(a, b *storage.MetadataRecord) (bool, error) {
 	if a.Name != b.Name {
 		return false, nil

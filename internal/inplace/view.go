@@ -34,7 +34,7 @@ func NewView(base storage.FS) *View {
 	return &View{Wrapped: iox.Wrap(base), files: map[string]*image{}}
 }
 
-// Hide makes a file one that does not exist.
+// Hide shows a file as if it did not exist.
 func (v *View) Hide(path string) { v.files[filepath.Clean(path)] = nil }
 
 // Place shows the content of the file at from under another path, where nothing may stand or a
@@ -156,7 +156,7 @@ func (f *viewFile) Write([]byte) (int, error)          { return 0, fs.ErrPermiss
 func (f *viewFile) WriteAt([]byte, int64) (int, error) { return 0, fs.ErrPermission }
 func (f *viewFile) Truncate(int64) error               { return fs.ErrPermission }
 
-// shownInfo is that of a file that is not there.
+// shownInfo describes a file that Show shows and that is not there.
 type shownInfo struct {
 	name string
 	size int64
@@ -169,7 +169,7 @@ func (i shownInfo) ModTime() time.Time { return time.Time{} }
 func (i shownInfo) IsDir() bool        { return false }
 func (i shownInfo) Sys() any           { return nil }
 
-// viewInfo is that of a file with another name, and another size unless that is negative.
+// viewInfo describes a file with another name and, unless size is negative, another size.
 type viewInfo struct {
 	os.FileInfo
 	name string

@@ -2,7 +2,7 @@ package iox
 
 import "os"
 
-// A sameFiler is an os.FileInfo that knows whether another one is of the same file.
+// A sameFiler is an os.FileInfo that knows whether another one describes the same file.
 type sameFiler interface{ SameFile(os.FileInfo) bool }
 
 // SameFile is os.SameFile, for files in stores too.
@@ -13,8 +13,8 @@ func SameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
-// Replaced reports whether another file has the name that was had. Of files that have only their names, it
-// is not known.
+// Replaced reports whether the name now belongs to another file. It is false for files that only their names
+// tell apart.
 func Replaced(was, is os.FileInfo) bool { return !SameFile(was, is) && SameFile(was, was) }
 
 // Distant reports whether each read of a file takes the time of a question to another machine:

@@ -68,7 +68,7 @@ type osFile struct {
 
 // writePiece is how much is written at once. Linux since 6.16 puts what one call
 // writes to ext4 into as large pages as it can, and takes up to four times as long
-// when it has to make those first; less costs calls. `dd bs=...` of 1.5 GB into a
+// when it has to make those first; smaller pieces cost more calls. `dd bs=...` of 1.5 GB into a
 // file, seconds: 16 KiB 0.43, 64 KiB 0.31, 128 KiB 0.30, 256 KiB 0.30 to 0.45,
 // 1 MiB 0.6 to 1.0, 6 MiB 0.8 to 1.3.
 const writePiece = 128 << 10

@@ -16,7 +16,7 @@ type joined struct {
 }
 
 // Join returns local (nil: the operating system's) as a file system that asks stores about the names that
-// are URLs. Without it such a name is one of the operating system.
+// are URLs. Without it such a name is a name of the operating system.
 func Join(local, stores storage.FS) storage.FS { return joined{Wrapped: Wrap(local), stores: stores} }
 
 // A storer is a file system that asks stores about some names.
@@ -74,8 +74,8 @@ func (j joined) Place(stage, dir string, names, old []string, overwrite bool) er
 }
 
 // A placer is a store that puts outputs in place by itself: what has these names in a staging
-// folder appears in dir, in the place of what stands there under these names and those of old. The error
-// wraps errors.ErrUnsupported if it does not.
+// folder appears in dir, in the place of what stands there under these names and the names in old. The error
+// wraps errors.ErrUnsupported if the store cannot do it.
 type placer interface {
 	Place(stage, dir string, names, old []string, overwrite bool) error
 }
@@ -103,7 +103,7 @@ type cleaner interface {
 	CleanUp(name string) ([]Leftover, error)
 }
 
-// An lstater is a file system that knows links. OS is one.
+// An lstater is a file system that knows links. OS is an lstater.
 type lstater interface {
 	Lstat(name string) (os.FileInfo, error)
 }

@@ -20,10 +20,10 @@ type Leftover struct {
 }
 
 // CleanUp removes what processes that were killed have left of the output at path,
-// and brings to its end what they had begun to put in place in its folder. Staging
-// folders of processes that live, of other users, and those that hold one of keep, are
-// left alone. So is everything if the system has no locks, because nobody knows
-// there who lives; those are among the leftovers, with an error.
+// and brings to its end what they had begun to put in place in its folder. It leaves
+// staging folders of living processes and of other users alone, and folders that hold
+// one of keep. On a system without locks nobody knows which process lives: then it
+// leaves all of them alone, and returns them as leftovers with an error.
 func CleanUp(fsys storage.FS, path string, keep ...string) (found []Leftover, err error) {
 	fsys = FS(fsys)
 	if s := store(fsys, path); s != nil {
@@ -63,8 +63,8 @@ func CleanUp(fsys storage.FS, path string, keep ...string) (found []Leftover, er
 	return found, nil
 }
 
-// clean looks at one staging folder. there is false for one with which there is
-// nothing to do. all is false when only a Commit that had begun matters.
+// clean looks at one staging folder. there is false if there is nothing to do with
+// the folder. all is false when only a Commit that had begun matters.
 func (l *Leftover) clean(fsys storage.FS, dir string, all bool) (there bool, err error) {
 	run, err := fsys.OpenFile(filepath.Join(l.Path, runName), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

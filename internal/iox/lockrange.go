@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// A rangeLocker is a storage.File of which ranges can be locked. Those of OS are, on Linux.
+// A rangeLocker is a storage.File of which ranges can be locked. Files of OS are, on Linux.
 type rangeLocker interface {
 	LockRange(off, n int64) error
 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// lockRange takes a lock of an open file description (fcntl(2), Linux 3.15): it excludes those
-// of processes that SQLite takes, and is not lost when this process closes another descriptor
+// lockRange takes a lock of an open file description (fcntl(2), Linux 3.15): it excludes the
+// locks of processes, which SQLite takes, and is not lost when this process closes another descriptor
 // of the file.
 func lockRange(f *os.File, off, n int64) error {
 	const setLock = 37 // F_OFD_SETLK

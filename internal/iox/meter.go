@@ -11,12 +11,12 @@ import (
 // A Meter counts what is read and written through a file system of Metered, or with a context of
 // WithMeter. It may be used from several goroutines; a nil Meter counts nothing.
 type Meter struct {
-	whole                            *Meter // that this is a part of; nil: none
+	whole                            *Meter // that this one is a part of, or nil
 	read, written, requests, retries atomic.Int64
 }
 
-// Counts are what a Meter has counted. Bytes are those of files on this machine and of
-// stores, those of retries included.
+// Counts are what a Meter has counted. Bytes are of files on this machine and in stores;
+// bytes of retries count, too.
 type Counts struct {
 	Read     int64 `json:"bytes_read"`
 	Written  int64 `json:"bytes_written"`

@@ -75,8 +75,8 @@ func NewOutputs(fsys storage.FS, path string, overwrite, sync bool) (*Output, er
 	}
 }
 
-// errStage is the error of a staging folder that could not be had under its name;
-// it can under another.
+// errStage is the error of a staging folder whose name is taken; another name may be
+// free.
 var errStage = errors.New("the name of the staging folder is taken")
 
 func (o *Output) makeStage() error {
@@ -95,7 +95,7 @@ func (o *Output) makeStage() error {
 	}
 	o.run = run
 	// If there are no locks the output is made all the same; CleanUp then leaves
-	// what is left of it alone.
+	// its staging folder alone.
 	if err := TryLock(run); errors.Is(err, ErrLocked) {
 		return errors.Join(errStage, run.Close())
 	}
@@ -118,7 +118,7 @@ func stagePrefix(base string) string {
 	return "." + base + "."
 }
 
-// IsTemp reports whether a name, without its folder, is one of a staging folder.
+// IsTemp reports whether a name, without its folder, is the name of a staging folder.
 func IsTemp(name string) bool {
 	rest, ok := strings.CutSuffix(name, stageSuffix)
 	return ok && strings.HasPrefix(name, ".") && len(rest) > 9 && isHex(rest[len(rest)-8:]) && rest[len(rest)-9] == '.'
@@ -179,7 +179,7 @@ func (o *Output) Commit() error {
 }
 
 // CommitAll moves what is in TempDir under these names into the folder of the
-// output, and removes what stands there under these names or those of old: all or
+// output, and removes what stands there under these names or the names in old: all or
 // nothing, on error as for Commit. Each name must be without a folder.
 func (o *Output) CommitAll(names, old []string) error {
 	return o.commit(names, old)
@@ -242,8 +242,7 @@ func SyncDir(fsys storage.FS, dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// Sync is f.Sync, but that a file system which does not sync is no error: what is written there is as durable as
-// it can be.
+// Sync is f.Sync, but a file system that does not sync is no error: what is written there is as durable as it can be.
 func Sync(f interface{ Sync() error }) error {
 	err := f.Sync()
 	if cannotSync(err) {
@@ -253,7 +252,7 @@ func Sync(f interface{ Sync() error }) error {
 }
 
 // cannotSync tells a file system that does not sync (some of networks, and of virtual machines) from a disk that
-// failed. Linux answers EINVAL for those that do not have the operation; Go's fs.ErrInvalid is another error.
+// failed. Linux answers EINVAL if a file system does not have the operation; Go's fs.ErrInvalid is another error.
 func cannotSync(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 }

@@ -12,11 +12,11 @@ import (
 )
 
 // A journal lists which names Commit moves, when that is not one step of the file
-// system. It is on the disk before the first of them moves, so that CleanUp can
+// system. It is on the disk before the first name moves, so that CleanUp can
 // finish what a process that was killed has begun. As JSON it is the file journal of
 // the staging folder; a file that is not whole is of a Commit that had not begun.
 type journal struct {
-	New []string     `json:"new"` // from the folder new to that of the output
+	New []string     `json:"new"` // from the folder new to the folder of the output
 	Old []journalOld `json:"old"` // from the folder of the output to old, before
 }
 
@@ -29,7 +29,7 @@ type journalOld struct {
 	ModTime int64  `json:"mtime_ns"`
 }
 
-// is reports whether a file is the one of the journal.
+// is reports whether a file is the file of the journal.
 func (j *journalOld) is(st os.FileInfo) bool {
 	return st.IsDir() == j.Dir && st.Size() == j.Size && st.ModTime().UnixNano() == j.ModTime
 }
@@ -190,7 +190,7 @@ func (o *Output) moveAll(j *journal) error {
 // A move is a name that changes.
 type move struct{ from, to string }
 
-// moves returns those of a journal, in their order.
+// moves returns the moves of a journal, in their order.
 func (j *journal) moves(dir, stage string) (list []move) {
 	for i := range j.Old {
 		list = append(list, move{filepath.Join(dir, j.Old[i].Name), filepath.Join(stage, oldName, j.Old[i].Name)})
@@ -222,7 +222,7 @@ func (o *Output) syncDir() error {
 }
 
 // finish does the moves of a journal that are not done yet. If somebody has put
-// something else into their way meanwhile, it does none.
+// something else into their way meanwhile, it moves nothing.
 func (j *journal) finish(fsys storage.FS, dir, stage string) error {
 	stat := func(parts ...string) (os.FileInfo, error) {
 		st, err := fsys.Stat(filepath.Join(parts...))

@@ -8,7 +8,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A renamer is a storage.FS that can do more with names than Rename. OS is one. Its
+// A renamer is a storage.FS that can do more with names than Rename. OS is a renamer. Its
 // methods return an error that wraps errors.ErrUnsupported if the system or the
 // file system cannot do it; then nothing has changed.
 type renamer interface {
@@ -70,7 +70,7 @@ func unsupported(op, a, b string) error {
 // ErrLocked is the error of a file that another process has locked.
 var ErrLocked = storage.ErrLocked
 
-// A locker is a storage.File that can be locked. Those of OS are.
+// A locker is a storage.File that can be locked. Files of OS are.
 type locker interface{ TryLock() error }
 
 // TryLock locks a file until it is closed, or the process ends in whatever way. The

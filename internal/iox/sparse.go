@@ -9,7 +9,7 @@ import (
 )
 
 // Sparse is fsys with files that keep no zeros: blocks of nothing else, written
-// at or after the end of a file, become holes. Large test recordings so take
+// at or after the end of a file, become holes. So large test recordings take
 // little of the disk, and are made as fast as their other bytes are.
 func Sparse(fsys storage.FS) storage.FS { return sparseFS{Wrap(fsys)} }
 

@@ -58,7 +58,7 @@ func (u *Unfinished) RemoveAll(name string) error {
 	return u.FS.RemoveAll(name)
 }
 
-// Left returns what has been made and has no name yet: the path of the file or folder, or of several
+// Left returns what has been made and has no name yet: the path of the file or folder, or for several
 // files what all their names begin with; "" for nothing.
 func (u *Unfinished) Left() string {
 	if u.stage == "" || u.swapped {

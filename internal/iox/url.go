@@ -10,7 +10,7 @@ import (
 // schemes are what the names in stores begin with, before a colon and a separator.
 var schemes = []string{"http", "https", "s3", "gs", "az"}
 
-// IsURL reports whether a name is one in a store: "s3://bucket/key", or what filepath.Clean makes
+// IsURL reports whether a name is a name in a store: "s3://bucket/key", or what filepath.Clean makes
 // of it, "s3:/bucket/key". So filepath.Join, Dir and Base work with such names.
 func IsURL(name string) bool {
 	scheme, rest, ok := strings.Cut(name, ":")
@@ -35,8 +35,8 @@ func Canonical(name string) string {
 	return scheme + ":" + string(filepath.Separator) + rest
 }
 
-// Names as the file system has them, in a text: with one slash, or with a mark, which stands for what is secret of
-// a URL. See remote.Name.
+// Names as the file system has them, in a text: with one slash, or with a mark, which stands for the secret part
+// of a URL. See remote.Name.
 var (
 	cleaned = regexp.MustCompile(`\b(https?|s3|gs|az):[/\\]([^/\\\s])`)
 	marks   = regexp.MustCompile(`[/\\]\?[0-9a-f]{16}\b`)

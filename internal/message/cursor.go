@@ -11,8 +11,8 @@ import (
 
 // A Cursor stands before a value of a message. Open makes one.
 type Cursor struct {
-	// Unterminated and Replaced are about what Text returned last: its bytes do not end with the NUL of CDR; it
-	// has UTF-16 that is no text.
+	// Unterminated and Replaced are about the last text that Text returned: its bytes do not end with the NUL of
+	// CDR; it has UTF-16 that is no text.
 	Unterminated, Replaced bool
 
 	t       *Type
@@ -23,7 +23,7 @@ type Cursor struct {
 
 	x      *pb.Index // of protobuf
 	places []place   // the messages around the cursor
-	here   *place    // the last one; nil: there is none
+	here   *place    // the last of places, or nil
 
 	unknown, mistyped string // see Strays
 
@@ -36,8 +36,8 @@ type Cursor struct {
 	units                []uint16
 }
 
-// maxFuel is how many values without bytes a message may have, beside one for each of its bytes: of protobuf 64,
-// where they are messages that are not set, and each message around them has some.
+// maxFuel is how many values without bytes a message may have, beside one for each of its bytes, and in protobuf 64:
+// there they are messages that are not set, and each message around them has some.
 const maxFuel = 1 << 16
 
 func (c *Cursor) refuel(bytes int) {
@@ -164,7 +164,7 @@ func (c *Cursor) End() error {
 	return c.Err()
 }
 
-// Rest returns the bytes behind the cursor, after End those behind the last field; of protobuf none.
+// Rest returns the bytes behind the cursor, after End the bytes behind the last field; nothing in protobuf.
 func (c *Cursor) Rest() []byte {
 	switch {
 	case c.x != nil:
@@ -184,8 +184,8 @@ func (c *Cursor) Longer() bool { return c.longer || c.extra > 0 }
 // Unknown reports whether there were fields that their type does not have, in protobuf.
 func (c *Cursor) Unknown() bool { return c.x != nil && c.x.Unknown }
 
-// Strays names the first field of protobuf so far that its type does not have, and the first one of which a value
-// has another wire type than it should; "" if there is none.
+// Strays names the first field of protobuf so far that its type does not have, and the first field of which a value
+// has another wire type than it should; "" without such a field.
 func (c *Cursor) Strays() (unknown, mistyped string) { return c.unknown, c.mistyped }
 
 // Pos returns the offset of the cursor in a message of ROS, bytes.
@@ -209,7 +209,7 @@ func (c *Cursor) Padding(n int) []byte {
 func (c *Cursor) Sized() bool { return c.r.Sizes }
 
 // Enter begins the struct at the cursor, and returns what Leave wants: Fields for a visitor with a loop of its own.
-// In between it goes to each field by At; to all of them in their order, but for protobuf, or back by Return.
+// In between the visitor goes to fields by At: to all of them in their order, except in protobuf, or back by Return.
 func (c *Cursor) Enter(t *Type) (end int) {
 	if t.wire != nil {
 		c.enterProto(t)

@@ -1,5 +1,5 @@
 // Package message reads the values of serialized messages: one compiled Type and one Cursor for ROS 1,
-// every form of CDR, and protobuf. All that looks at values is a visitor of it.
+// every form of CDR, and protobuf. All code that looks at values is a visitor of a Cursor.
 //
 //	t, err := message.ROS(definition, serial.CDR)       // once for a type; message.Proto for a descriptor
 //	stamp, err := t.Path("header.stamp")
@@ -13,7 +13,7 @@
 // Within Fields and Elements the cursor stands before a value, and the visitor takes it by one of these:
 //
 //	Bits       one number or bool
-//	Numbers    many, as bytes in little endian: those of the message where it has them so; List is Count and Numbers
+//	Numbers    many, as bytes in little endian: the message's own bytes if they are so; List is Count and Numbers
 //	Text       a string or bytes, as UTF-8
 //	Time       a time or duration
 //	Fields     a struct, also a time
@@ -24,14 +24,14 @@
 //
 // After the first error, which Err returns, all of them return zeros and visit nothing, so that a visitor
 // asks once, at its end. An error is a *ros.Error with the offset in the message, in bytes, and wraps
-// ros.ErrMalformed. In protobuf the offset is about that of a message which came in parts.
+// ros.ErrMalformed. In protobuf the offset is approximate if a message came in parts.
 //
 //	ROS 1, CDR   what a value has before it (padding, sizes of structs and lists), bytes for structs without
 //	             fields, wide strings, either order of bytes: internal/wire/ros draws the bytes
 //	IDL          unions, optional and numbered members and maps are read as the fields of facts.Plain: a
 //	             message that has some is made plain first (internal/wire/xtypes)
-//	protobuf     of a single value that comes several times the last counts, a message that comes in parts is
-//	             all of them, packed or not and groups are one, a field that is not set has its default
+//	protobuf     if a single value comes several times the last one counts; a message may come in parts; lists
+//	             may be packed or not; a group is a message; a field that is not set has its default
 //
 // JSON is not read: its values have no places, so that a message becomes ROS 1 by its schema before, see package
 // transcode.

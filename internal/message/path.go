@@ -10,13 +10,13 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// A Path leads to a field from the begin of a message. It does not change.
+// A Path leads to a field from the start of a message. It does not change.
 type Path struct {
 	Field *Field // the last one
 	steps []Step
 }
 
-// A Step of a path goes to a field and, of a list, to one element of it.
+// A Step of a path goes to a field and, in a list, to one of its elements.
 type Step struct {
 	Field *Field
 	Index int // -1: the list itself or, before another step, all of its elements
@@ -26,8 +26,8 @@ type Step struct {
 type PathError struct {
 	Path  string
 	Type  string   // the type in which the field is looked for
-	Field string   // what it does not have
-	Known []string // what it has; nil when the fault is another one
+	Field string   // what the type does not have
+	Known []string // what the type has; nil for other faults
 	What  string   // the other fault
 }
 
@@ -38,8 +38,8 @@ func (e *PathError) Error() string {
 	return fmt.Sprintf("path %q: %s has no field %q", e.Path, e.Type, e.Field)
 }
 
-// Resolve returns the steps of a path: the names of fields, with points between them, and with an index those of one
-// element of a list: "header.stamp", "transforms[0].header". A list without an index stands for all of its elements:
+// Resolve returns the steps of a path: names of fields, with points between them, and with an index of one element
+// behind a list: "header.stamp", "transforms[0].header". A list without an index stands for all of its elements:
 // "transforms.header". An error is a *PathError, which names the fields that there are.
 func (t *Type) Resolve(path string) (steps []Step, err error) {
 	var last *Field
@@ -64,7 +64,7 @@ func (t *Type) Resolve(path string) (steps []Step, err error) {
 	return steps, nil
 }
 
-// names returns those of the fields.
+// names returns the names of the fields.
 func (t *Type) names() []string {
 	names := make([]string, len(t.Fields))
 	for i := range t.Fields {
@@ -102,8 +102,8 @@ func (t *Type) Path(path string) (*Path, error) {
 	return &Path{steps[len(steps)-1].Field, steps}, nil
 }
 
-// Seek goes to the value of a path from the begin of the message, which is before the first read. It is false
-// if the message does not have the value, and after an error.
+// Seek goes to the value of a path. The cursor must be at the start of the message: before the first read, or after
+// Rewind. It is false if the message does not have the value, and after an error.
 func (c *Cursor) Seek(p *Path) bool {
 	t := c.t
 	for _, s := range p.steps {
@@ -131,7 +131,7 @@ func (c *Cursor) Seek(p *Path) bool {
 	return c.OK()
 }
 
-// plainTo reports whether the bytes of a message are those of a plain one up to a field.
+// plainTo reports whether a message has the same bytes as a plain one up to a field.
 func (t *Type) plainTo(index int) bool {
 	if t.extent == schema.Mutable || t.Fields[index].odd {
 		return false
@@ -139,8 +139,8 @@ func (t *Type) plainTo(index int) bool {
 	return !slices.ContainsFunc(t.Fields[:index], func(f Field) bool { return f.odd || f.Type != nil && f.Type.odd })
 }
 
-// Element goes to an element of the list at the cursor, which has n, and reports whether there is one. In ROS the
-// cursor is before the first one if not.
+// Element goes to an element of the list at the cursor, which has n elements, and reports whether the element is there.
+// If it is not, the cursor is before the first element in ROS.
 func (c *Cursor) Element(f *Field, index int) (n int, found bool) {
 	if n = c.Count(f); index >= n || !c.OK() {
 		return n, false
@@ -171,7 +171,7 @@ func (c *Cursor) Element(f *Field, index int) (n int, found bool) {
 	return n, true
 }
 
-// Rewind goes back to the begin of a message, for another Seek or Fields.
+// Rewind goes back to the start of a message, for another Seek or Fields.
 func (c *Cursor) Rewind() {
 	c.refuel(len(c.src))
 	c.extents = c.extents[:min(1, len(c.extents))]

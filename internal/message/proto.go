@@ -11,8 +11,8 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// Proto returns the type of protobuf messages of a descriptor. Fields have the order of their declaration. One
-// whose message the descriptors lack is bytes, one whose enum they lack a number.
+// Proto returns the type of protobuf messages of a descriptor. Fields have the order of their declaration. A
+// field is bytes if the descriptors lack its message, and a number if they lack its enum.
 func Proto(md protoreflect.MessageDescriptor) (*Type, error) {
 	c := protoCompiler{made: map[protoreflect.MessageDescriptor]*Type{}}
 	t, err := c.structure(md)
@@ -111,7 +111,7 @@ func protoKind(k protoreflect.Kind) (Kind, int) {
 // A place is a message of protobuf that is read, and which of its fields the cursor is at.
 type place struct {
 	view    pb.View
-	at      int // of the message in the whole one, about
+	at      int // offset of the message in the whole message, about
 	field   *Field
 	value   pb.Value // of a list
 	element bool     // the cursor is at value

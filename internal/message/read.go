@@ -9,8 +9,8 @@ import (
 )
 
 // Fields visits the fields of the struct at the cursor, in the order of the type; before each the cursor stands
-// before its value, which the visitor has to read or skip. Of a message of protobuf that is not set all fields
-// have their defaults. more are the bytes that the struct has behind its fields, in delimited CDR.
+// before its value, which the visitor has to read or skip. In a message of protobuf that is not set all
+// fields have their defaults. more are the bytes that the struct has behind its fields, in delimited CDR.
 func (c *Cursor) Fields(t *Type, visit func(f *Field)) (more []byte) {
 	end := c.Enter(t)
 	for i := range t.Fields {
@@ -113,7 +113,7 @@ func (f *Field) extend(v uint64) uint64 {
 	return v
 }
 
-// Bits returns the first number of those that Numbers returned, as Cursor.Bits does.
+// Bits returns the first of the numbers that Numbers returned, as Cursor.Bits does.
 func (f *Field) Bits(numbers []byte) uint64 {
 	var v uint64
 	switch f.Size {
@@ -166,8 +166,8 @@ func (c *Cursor) List(f *Field) []byte {
 	return c.numbersProto(c.countProto())
 }
 
-// Raw is Numbers as the message itself has them, in its order of bytes: they may be written to. It is nil if it does
-// not have them so.
+// Raw returns numbers as the message itself has them, in its order of bytes: they may be written to. It is nil if the
+// message does not have them in one piece.
 func (c *Cursor) Raw(f *Field, n int) []byte {
 	switch {
 	case !c.OK():
@@ -211,8 +211,7 @@ func (c *Cursor) Text(f *Field) []byte {
 	return p
 }
 
-// Units reads a wide string as the UTF-16 that it is; whole is false if something in it is not even that, which
-// becomes U+FFFD.
+// Units reads a wide string as UTF-16. whole is false if something in the string is not UTF-16: it becomes U+FFFD.
 func (c *Cursor) Units() (units []uint16, whole bool) {
 	c.units, whole = c.r.Wide(c.units[:0])
 	return c.units, whole
@@ -240,7 +239,7 @@ func (c *Cursor) Time(f *Field) (sec, nsec int64) {
 	return sec, nsec
 }
 
-// Skip steps over all values of a field. Of protobuf nothing is looked at.
+// Skip steps over all values of a field. In protobuf it looks at nothing.
 func (c *Cursor) Skip(f *Field) {
 	if c.x != nil || !c.OK() {
 		return

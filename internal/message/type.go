@@ -45,7 +45,7 @@ func (k Kind) Class() numbers.Class {
 type Type struct {
 	Name   string
 	Fields []Field
-	First  int  // the fields of all types of a definition are numbered; that of Fields[0]
+	First  int  // number of Fields[0]: the fields of all types of a definition are numbered
 	Least  int  // bytes that a value takes at least in ROS, without padding; 0 in protobuf
 	Entry  bool // of a map of protobuf: both fields always have a value
 
@@ -59,10 +59,10 @@ type Type struct {
 	whole  *whole
 }
 
-// A run is all of a struct of ROS if it is so many numbers of one size; count is 0 for others.
+// A run is the layout of a struct of ROS that is count numbers of one size; count is 0 for other structs.
 type run struct{ count, size int }
 
-// runOf returns it.
+// runOf returns the run of fields.
 func runOf(fields []Field) (all run) {
 	for i := range fields {
 		f, one := &fields[i], run{1, fields[i].Size}
@@ -81,7 +81,7 @@ func runOf(fields []Field) (all run) {
 	return all
 }
 
-// A whole is what the type of whole messages has beyond that of a struct in them.
+// A whole is what only the type of a whole message has, and not the types of the structs in it.
 type whole struct {
 	cdr     bool
 	fields  int
@@ -98,7 +98,7 @@ type Field struct {
 	Type  *Type       // of a Struct, also of a time
 
 	List      bool // of any number of values, or an array
-	Fixed     int  // values of an array; -1: there is none
+	Fixed     int  // values of an array; -1: no array
 	Bound     int  // values of a list at most; 0: any number
 	TextBound int  // bytes of a string at most, of a wide one UTF-16 units; 0: any number
 	Wide      bool // UTF-16 on the wire
@@ -107,10 +107,10 @@ type Field struct {
 
 	ROS      schema.Kind                  // of ROS: the kind by its name
 	Proto    protoreflect.FieldDescriptor // of protobuf, else nil
-	Presence bool                         // of protobuf: a message knows whether it is set
+	Presence bool                         // of protobuf: a message knows whether the field is set
 	wire     *pb.Field
-	odd      bool   // CDR has it otherwise than a plain message
-	bits     uint64 // what a field of protobuf has that is not set
+	odd      bool   // CDR has the field in another form than a plain message
+	bits     uint64 // default of a field of protobuf
 	text     []byte
 }
 
@@ -144,7 +144,7 @@ func ROS(m *schema.Message, e serial.Encoding) (*Type, error) {
 // Count returns how many fields there are in all types of a definition; t is a type of whole messages.
 func (t *Type) Count() int { return t.whole.fields }
 
-// Find returns the field of a name; nil: there is none.
+// Find returns the field of a name, or nil.
 func (t *Type) Find(name string) *Field {
 	for i := range t.Fields {
 		if t.Fields[i].Name == name {
@@ -157,11 +157,11 @@ func (t *Type) Find(name string) *Field {
 // Wire returns what protobuf has of a type: the fields have the same order. It is nil for ROS.
 func (t *Type) Wire() *pb.Type { return t.wire }
 
-// Default returns what a field of protobuf has that is not set: a number as Bits returns it, or else text or bytes.
+// Default returns the value of a field of protobuf that is not set: a number as Bits returns it, or text or bytes.
 func (f *Field) Default() (bits uint64, text []byte) { return f.bits, f.text }
 
-// Plain reports whether messages in plain CDR are some of the type: not those of IDL with unions, optional or
-// numbered members.
+// Plain reports whether messages of the type may be in plain CDR. With unions, optional or numbered members of IDL
+// they are not.
 func (t *Type) Plain() bool { return !t.whole.special.Always() }
 
 // Protobuf reports whether it is a type of protobuf, and not of ROS.
@@ -179,7 +179,7 @@ type compiler struct {
 	fields int
 }
 
-// ROS 1 has times as primitives; they are the structs that they are in ROS 2, with other signs.
+// ROS 1 has times as primitives. Here they are the structs of ROS 2, with other signs.
 var (
 	rosTime     = words("time", schema.Uint32, schema.Uint32)
 	rosDuration = words("duration", schema.Int32, schema.Int32)
@@ -226,7 +226,7 @@ func (c *compiler) structure(m *schema.Message, depth int) (*Type, error) {
 	return t, nil
 }
 
-// subOf returns the struct that a value is; nil: it is none.
+// subOf returns the type of a value that is a struct, nil for other values.
 func subOf(t *schema.Type) *schema.Message {
 	switch t.Kind {
 	case schema.Time:
@@ -298,7 +298,7 @@ func isLone(f *schema.Field) bool {
 		f.Type.Message.Extensibility == schema.Bare
 }
 
-// isOdd reports whether CDR has a field otherwise than the plain message.
+// isOdd reports whether CDR has a field in another form than the plain message.
 func isOdd(f *schema.Field) bool {
 	t := f.Type
 	return f.Member != nil && (f.Member.Optional || f.Member.Labels != nil || f.Member.Default) ||

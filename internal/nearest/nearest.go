@@ -11,7 +11,7 @@ import (
 )
 
 // Word returns the word that is closest to a mistyped one, "" when none is
-// close. Equally close ones are taken in alphabetical order.
+// close. Equally close words are taken in alphabetical order.
 func Word(typed string, words []string) string {
 	const longest = 200 // longer ones are not typos, and slow to compare
 	best, bestDistance := "", max(len(typed)/3, 1)+1
@@ -27,7 +27,7 @@ func Word(typed string, words []string) string {
 }
 
 // Suggest returns the word that somebody may have meant: the nearest one, else the
-// shortest that has what was typed in it, whatever its case; "" when there is none.
+// shortest that contains what was typed, whatever its case; "" if no word does.
 func Suggest(typed string, words []string) string {
 	if near := Word(typed, words); near != "" {
 		return near

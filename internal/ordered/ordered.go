@@ -25,9 +25,9 @@ type Line[T any] struct {
 	Finish func(worker int, job T) error // nil: nothing has to be in order
 }
 
-// Run does all jobs. After an error no further one is begun; those before it are finished,
-// and those after it are not. When ctx ends no further one is begun, and its cause is
-// returned; Next must not wait longer than that.
+// Run does all jobs. After an error no further job is begun; the jobs before it are finished,
+// the jobs after it are not. When ctx ends no further job is begun, and Run returns the cause
+// of ctx; Next must not wait any longer then.
 func (l Line[T]) Run(ctx context.Context) error {
 	r := &run[T]{Line: l, ctx: ctx, gate: NewGate(l.Limit), failed: math.MaxInt}
 	r.changed.L = &r.mu
@@ -45,7 +45,7 @@ func (l Line[T]) Run(ctx context.Context) error {
 	return r.err
 }
 
-// Each calls do for the numbers from 0 to n-1, so many at a time. After an error no further one is begun.
+// Each calls do for the numbers from 0 to n-1, so many at a time. After an error no further call begins.
 func Each(ctx context.Context, workers, n int, do func(i int) error) error {
 	i := -1
 	return Line[int]{
@@ -117,7 +117,7 @@ func (r *run[T]) hasFailed() bool {
 	return r.err != nil
 }
 
-// wait returns when it is the turn of a job; false: one before it has failed.
+// wait returns when it is the turn of a job; false: an earlier job has failed.
 func (r *run[T]) wait(number int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +127,7 @@ func (r *run[T]) wait(number int) bool {
 	return r.next == number
 }
 
-// A Gate lets jobs through while they fit into memory together. One goes through alone
+// A Gate lets jobs through while they fit into memory together. A job goes through alone
 // whatever its size. Any goroutine may leave; one at a time may enter.
 type Gate struct {
 	mu    sync.Mutex
@@ -139,7 +139,7 @@ type Gate struct {
 // NewGate returns a gate for a number of bytes.
 func NewGate(limit int64) *Gate { return &Gate{limit: limit, freed: make(chan struct{}, 1)} }
 
-// Enter waits until n bytes fit, or ctx ends: then it returns its cause.
+// Enter waits until n bytes fit, or ctx ends: then it returns the cause of ctx.
 func (g *Gate) Enter(ctx context.Context, n int64) error {
 	for {
 		g.mu.Lock()

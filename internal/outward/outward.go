@@ -24,7 +24,7 @@ func Check(ctx context.Context, to, from string) error {
 	return nil
 }
 
-// nearness is 0 for hosts of the internet, 1 for those of a private network, 2 for this machine, and 3 for
+// nearness is 0 for hosts of the internet, 1 for hosts of a private network, 2 for this machine, and 3 for
 // addresses of the link, where machines of a cloud are told their secrets. If own is set, all addresses of this
 // machine are this machine.
 func nearness(ctx context.Context, host string, own bool) (most int) {

@@ -8,14 +8,14 @@ const (
 	aheadMost  = 16 << 20  // bytes
 	aheadSkip  = 1 << 20   // bytes left out between two reads that follow each other
 	aheadLeap  = 16 << 20  // the same, if as many were read, as by workers that read blocks in turn
-	aheadBack  = 8 << 20   // bytes by which a read may come too late, as those of several workers do
+	aheadBack  = 8 << 20   // bytes by which a read may come too late, as reads of several workers do
 	streams    = 8         // places of a file at which it is read at a time
 )
 
 // An ahead knows the places at which a file is read one piece after the other.
 type ahead struct{ streams []stream }
 
-// A stream is one of them.
+// A stream is one such place.
 type stream struct {
 	next int64 // where the last piece ended
 	read int64 // bytes of the pieces

@@ -90,7 +90,7 @@ func awsConfig(l *link) (*aws, error) {
 }
 
 // s3Transport returns the transport to the servers of S3. It trusts the certificate authorities of the
-// system, and those of AWS_CA_BUNDLE.
+// system and of AWS_CA_BUNDLE.
 func s3Transport(l *link) (http.RoundTripper, error) {
 	name := os.Getenv("AWS_CA_BUNDLE")
 	if name == "" {
@@ -118,7 +118,7 @@ func awsProfile(name string) (map[string]string, error) {
 	if file == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return nil, nil // there is none
+			return nil, nil // without a home folder there is no configuration
 		}
 		file = filepath.Join(home, ".aws", "config")
 	}

@@ -118,7 +118,7 @@ func stsEndpoint(region string) string {
 	return "https://sts." + region + ".amazonaws.com"
 }
 
-// An assumedRole asks for the credentials of a role with those of its source.
+// An assumedRole asks for the credentials of a role with the credentials of its source.
 type assumedRole struct {
 	credentials.STSAssumeRole
 	source *credentials.Credentials

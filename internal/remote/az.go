@@ -25,10 +25,10 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 )
 
-// An azContainer is one of Azure Blob Storage. The parts of an object are blocks that belong to its
+// An azContainer is a container of Azure Blob Storage. The parts of an object are blocks that belong to its
 // name and are not committed. Nothing can give them up: Azure drops them when the name is written,
 // or after a week. Their names begin with the id of the upload, so that two runs do not mix
-// theirs. Azure's ways of copying need a signature that not all credentials can make, or show an
+// their blocks. Azure's ways of copying need a signature that not all credentials can make, or show an
 // object before it is whole: so it is no copier.
 type azContainer struct {
 	client *container.Client

@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/internal/iox"
 )
 
-// Bytes are cached in blocks, and fetched in runs of them.
+// Bytes are cached in blocks, and fetched in runs of blocks.
 const (
 	blockSize = 16 << 10
 	runSize   = 4 << 20  // bytes of one request at most
@@ -134,7 +134,7 @@ func (p *pool) buffer(n int64) []byte {
 
 func blocks(n int64) int64 { return (n + blockSize - 1) / blockSize }
 
-// want returns the runs that have the bytes from off to end, and begins to fetch those that are
+// want returns the runs that have the bytes from off to end, and begins to fetch runs that are
 // not there. Whoever calls it is a user of each until leave. pool.mu is held.
 func (c *cache) want(ctx context.Context, off, end int64) (runs []*run) {
 	last := blocks(end)

@@ -1,5 +1,5 @@
-// Package remote makes files of what stands on other machines: names that are URLs are those of
-// objects, which are read in ranges through a cache of bounded size.
+// Package remote makes files of what stands on other machines: a URL is the name of an object, which is
+// read in ranges through a cache of bounded size.
 //
 //	https://host/path, http://host/path   read only; the server must send ranges
 //	s3://bucket/key                       S3, and servers that speak its language
@@ -20,5 +20,5 @@
 // ranges. Passwords and the queries of URLs are neither in names nor in errors; they are not sent
 // to another host than the one that was named.
 //
-// All of it is safe for concurrent use, but a File as other files are.
+// All of it is safe for concurrent use; a File only as far as other files are.
 package remote

@@ -27,7 +27,7 @@ func (f *file) Name() string { return f.name }
 // Distant reports that a read asks another machine. See iox.Distant.
 func (f *file) Distant() bool { return true }
 
-// Prefetch begins to fetch spans of it, up to a limit. See iox.Prefetch.
+// Prefetch begins to fetch spans of the object, up to a limit. See iox.Prefetch.
 func (f *file) Prefetch(spans []iox.Span) {
 	if f.cache != nil {
 		f.cache.prefetch(f.fs.ctx, spans)
@@ -109,13 +109,13 @@ func (i *info) Mode() os.FileMode {
 	return 0o666
 }
 
-// SameFile reports whether another is of the same object. See iox.SameFile.
+// SameFile reports whether other describes the same object. See iox.SameFile.
 func (i *info) SameFile(other os.FileInfo) bool {
 	o, ok := other.(*info)
 	return ok && o.where == i.where
 }
 
-// Version tells apart what has stood under one name; "" if the store does not.
+// Version tells apart the objects that have stood under one name; "" if the store does not.
 func (i *info) Version() string { return i.etag }
 
 var _ storage.File = (*file)(nil)

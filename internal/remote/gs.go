@@ -21,7 +21,7 @@ import (
 	"golang.org/x/oauth2/google"
 )
 
-// A gsBucket is one of Google Cloud Storage, by its JSON interface
+// A gsBucket is a bucket of Google Cloud Storage, by its JSON interface
 // (cloud.google.com/storage/docs/json_api).
 //
 // The parts of an object are objects of their own, in a folder that is named as the staging folder
@@ -59,7 +59,7 @@ func newGSBucket(l *link, name string) (store, error) {
 	return b, nil
 }
 
-// A gsObject is what Google knows of one.
+// A gsObject is what Google knows of an object.
 type gsObject struct {
 	Name       string    `json:"name"`
 	Size       int64     `json:"size,string"`
@@ -71,14 +71,14 @@ type gsObject struct {
 const gsFields = "name,size,generation,crc32c,updated"
 
 func (o *gsObject) object() object {
-	sum, _ := base64.StdEncoding.DecodeString(o.CRC32C) // none is like a wrong one
+	sum, _ := base64.StdEncoding.DecodeString(o.CRC32C) // no sum is like a wrong one
 	return object{size: o.Size, etag: o.Generation, modified: o.Updated, mark: gsTag(append(sum, 0, 0, 0, 0), o.Size)}
 }
 
 // gsTag returns what identifies bytes: their CRC-32C and their number.
 func gsTag(sum []byte, size int64) string { return fmt.Sprintf("%08x/%d", sum[:4], size) }
 
-// A gsRequest is one to the server.
+// A gsRequest is a request to the server.
 type gsRequest struct {
 	method string
 	path   string // of the interface, escaped
@@ -129,7 +129,7 @@ func (b *gsBucket) do(ctx context.Context, r *gsRequest) (*http.Response, error)
 	return nil, errors.Join(b.refused(resp), resp.Body.Close())
 }
 
-// tokenError is the error of a token that could not be had: its text never has one.
+// tokenError is the error of a failed request for an access token. Its text never has a token.
 func tokenError(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && refused.Response != nil {

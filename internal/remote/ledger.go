@@ -15,13 +15,13 @@ import (
 )
 
 // A ledger is a file of this machine with the uploads that this process has begun and not ended,
-// locked as long as it lives. If it is killed, the next process that writes to a store gives them
-// up. Without a folder for it there is none.
+// locked as long as the process lives. If it is killed, the next process that writes to a store
+// gives these uploads up. Without a folder for ledgers nothing is written down.
 type ledger struct {
 	mu   sync.Mutex
 	open map[string]debt // by id
 	file *os.File
-	dead bool // no ledger can be had
+	dead bool // no ledger can be made
 }
 
 // A debt is an upload in a ledger.
@@ -35,8 +35,8 @@ type debt struct {
 	Owed   time.Time `json:"owed,omitzero"`   // of an object: when it is about to be asked for
 }
 
-// requested returns when the store was asked for what a debt is about, which it may still be doing; zero: it has
-// answered.
+// requested returns when the store was asked to begin the upload or to make the object of a debt, which it may still
+// be doing; zero: it has answered.
 func (d debt) requested() time.Time {
 	if d.Mark != "" {
 		return d.Owed
@@ -82,7 +82,7 @@ func (l *ledger) note(d debt) {
 	l.write()
 }
 
-// owe writes down an object that is to be removed unless the others of its recording appear.
+// owe writes down an object that is to be removed unless the other objects of its recording appear.
 func (l *ledger) owe(s sink, key, mark string) {
 	l.note(debt{Store: s.where(), Key: key, ID: objectID(s, key), Mark: mark, Owed: time.Now()})
 }
@@ -143,8 +143,8 @@ func (l *ledger) close() {
 	l.file = nil
 }
 
-// debts calls settle for each upload in the ledgers of processes that do not live. A ledger keeps those for
-// which it returns false.
+// debts calls settle for each upload in the ledgers of processes that do not live. A ledger keeps the
+// uploads for which settle returns false.
 func debts(settle func(d debt) bool) {
 	names, err := filepath.Glob(filepath.Join(ledgerDir(), "*.json"))
 	if err != nil {

@@ -46,7 +46,7 @@ const (
 // wait twice as long. Tests make it shorter.
 var Pause = 200 * time.Millisecond
 
-// A link makes requests within the limits, which are those of the first request.
+// A link makes requests within limits, which it takes from the settings at the first request.
 type link struct {
 	initial  *Settings
 	once     sync.Once
@@ -93,7 +93,7 @@ func (l *link) ready() {
 	})
 }
 
-// redirect follows to other places of the same host as it would, and elsewhere without
+// redirect follows redirects within a host as they are, and redirects to other hosts without
 // credentials.
 func redirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= 10 {
@@ -217,8 +217,8 @@ func (l *link) pace(n int) time.Duration {
 	return wait
 }
 
-// do makes attempts of f until one succeeds, or fails for good, or there were too many that got
-// nowhere: f returns whether it has got further. Each waits for its turn among the requests.
+// do calls f until it succeeds, fails for good, or has failed too often: the count begins anew when f
+// returns that it got further. Each call waits for its turn among the requests.
 func (l *link) do(ctx context.Context, f func(ctx context.Context) (further bool, err error)) error {
 	for tries, failed := 1, 0; ; tries++ {
 		select {

@@ -18,7 +18,7 @@ type name struct {
 	scheme string
 	host   string // the bucket of an object store
 	path   string // without a slash in front; of http as it is written in a URL
-	mark   string // stands for what is secret of a URL, with a separator; see Name
+	mark   string // stands for the secret part of a URL, with a separator; see Name
 }
 
 // errName is the error of a name that has no place in a path.
@@ -51,7 +51,7 @@ func parse(s string) (n name, err error) {
 // String returns the name as people write it.
 func (n *name) String() string { return n.scheme + "://" + n.host + "/" + n.path }
 
-// file returns the name as the file system has it, of another path in the same place.
+// file returns the name that the file system has for another path in the same place.
 func (n *name) file(path string) string {
 	return filepath.Clean(n.scheme + ":/" + n.host + "/" + n.mark + path)
 }

@@ -14,9 +14,9 @@ import (
 )
 
 // Place makes what has been drafted under these names in a staging folder appear in the folder
-// dir, those files last that list the others. If overwrite is not set, no object of these names
-// may be there; on error none of them is. Else all else under these names and those of old
-// is removed. See iox.Output.
+// dir, with the files last that list the others. Without overwrite no object of these names may be
+// there, and on error none is. With overwrite everything else under these names and the names in
+// old is removed. See iox.Output.
 func (r *FS) Place(stage, dir string, names, old []string, overwrite bool) error {
 	to, _, err := r.sink(dir)
 	if err != nil {
@@ -105,7 +105,7 @@ func (r *FS) replaced(dir string, names []string, drafts []*draft) (stale []stri
 	return stale, nil
 }
 
-// keys returns those of the object of a key, or of all in the folder of that name.
+// keys returns the keys of all objects in the folder with the name of a key, or the key alone.
 func (r *FS) keys(st store, key string) (keys []string, err error) {
 	entries, err := r.list(st, key+"/", false)
 	if err != nil || len(entries) == 0 {
@@ -125,7 +125,7 @@ func (r *FS) keys(st store, key string) (keys []string, err error) {
 	return keys, nil
 }
 
-// appear makes the object of a draft appear. If it is one of several it is written down, so that
+// appear makes the object of a draft appear. An object that is one of several is written down, so that
 // whoever cleans up after a kill removes it: it is of no use without the others.
 func (r *FS) appear(d *draft, only, several bool) error {
 	if d.staged != nil {
@@ -163,8 +163,8 @@ func (r *FS) withdraw(d *draft) error {
 	return err
 }
 
-// move makes the object of a draft that is one already appear under its final key. The server copies
-// it, if it can.
+// move makes a draft that is an object already appear under its final key. The server copies the
+// object, if it can.
 func (r *FS) move(d *draft, only, several bool) error {
 	to := r.newDraft(d.sink, d.name, d.final())
 	to.size = d.staged.size
@@ -202,7 +202,7 @@ func (r *FS) move(d *draft, only, several bool) error {
 	return r.unstage(d)
 }
 
-// readStaged reads bytes of the object of a draft that is one already.
+// readStaged reads bytes of a draft that is an object already.
 func (r *FS) readStaged(d *draft, off, n int64) ([]byte, error) {
 	data := make([]byte, n)
 	if n == 0 {
@@ -212,8 +212,8 @@ func (r *FS) readStaged(d *draft, off, n int64) ([]byte, error) {
 	return data, err
 }
 
-// copyPiece makes the next part of a draft, which is at off, of the object of another one. It returns the
-// length of the part.
+// copyPiece makes the next part of a draft, which begins at off, from the object of another draft. It returns
+// the length of the part.
 func (r *FS) copyPiece(to, from *draft, off int64) (n int64, err error) {
 	number := len(to.tags) + 1
 	var send func(ctx context.Context) (tag string, err error)
@@ -287,7 +287,7 @@ func (r *FS) CleanUp(s string) (found []iox.Leftover, err error) {
 	return found, r.fail("clean up", s, err)
 }
 
-// A deadUpload is one of a process that was killed. It was given up, but a part that was on its way may
+// A deadUpload is an upload of a process that was killed. It was given up, but a part that was on its way may
 // still arrive.
 type deadUpload struct {
 	sink    sink

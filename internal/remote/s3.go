@@ -18,7 +18,7 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// A bucket is one of S3, or of a server that speaks its language.
+// A bucket is a bucket of S3, or of a server that speaks its language.
 type bucket struct {
 	core *minio.Core
 	name string
@@ -102,7 +102,7 @@ func (b *bucket) get(ctx context.Context, key string, o *object, off, n int64) (
 	if err := options.SetRange(off, off+n-1); err != nil {
 		return nil, err
 	}
-	if o.etag != "" { // some servers have none of objects that were put into their folder
+	if o.etag != "" { // some servers have no tag for objects that were put into their folder
 		if err := options.SetMatchETag(o.etag); err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func (b *bucket) list(ctx context.Context, dir string, few bool) (entries []entr
 	}
 }
 
-// options are those of writing an object; only asks the server to refuse if there is one.
+// options are for writing an object; with only, the server is asked to refuse if there is an object.
 func options(only bool) (o minio.PutObjectOptions) {
 	o.ContentType = "application/octet-stream"
 	if only {
@@ -251,7 +251,7 @@ func (b *bucket) lastPart(ctx context.Context, key, id string) (last time.Time, 
 	}
 }
 
-// where describes the bucket in a way that another process finds it by.
+// where describes the bucket so that another process finds it.
 func (b *bucket) where() string {
 	u := b.core.EndpointURL()
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/" + b.name}).String()

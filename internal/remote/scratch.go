@@ -85,7 +85,7 @@ func (s *scratch) write(p *part, b []byte, at, size int64) error {
 	return nil
 }
 
-// take counts the memory of a part, if there is room for it, or in any case.
+// take counts the memory of a part, if there is room for it, or with force in any case.
 func (s *scratch) take(p *part, bytes int64, force bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +185,7 @@ func (s *scratch) read(p *part, n int64) ([]byte, error) {
 	return data, nil
 }
 
-// bytes returns the first n bytes of a part; those that were never written are zero.
+// bytes returns the first n bytes of a part; bytes that were never written are zero.
 func (s *scratch) bytes(p *part, n int64) ([]byte, error) {
 	if p.aside {
 		return s.read(p, n)

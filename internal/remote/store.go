@@ -12,7 +12,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// An object is what a store knows of one, in one version.
+// An object is what a store knows of an object, in one version.
 type object struct {
 	size     int64
 	etag     string // of this version; "" if the store has none
@@ -20,7 +20,7 @@ type object struct {
 	mark     string // identifies an object that this program has written; see sink.mark
 }
 
-// An entry is one of a listing: an object, or a folder of objects.
+// An entry of a listing is an object, or a folder of objects.
 type entry struct {
 	name string // without its folder
 	dir  bool
@@ -42,8 +42,8 @@ type store interface {
 	list(ctx context.Context, dir string, few bool) ([]entry, error)
 }
 
-// A sink is a store that objects can be written to. An object appears when it is whole. Only is
-// asked for if there must be none of that key: the error of one is a statusError 409 or 412, if the
+// A sink is a store that objects can be written to. An object appears when it is whole. With
+// only, no object of that key may exist: if one does, the error is a statusError 409 or 412, if the
 // store can tell.
 type sink interface {
 	store
@@ -61,15 +61,15 @@ type sink interface {
 	// keepsParts reports whether an object that is complete must be aborted, too.
 	keepsParts() bool
 
-	// tag returns what part returns of these bytes, and mark what the object of such parts has as
-	// its mark. The id of an object that put writes is "", and its mark is its tag.
+	// tag returns what part returns for these bytes, and mark the mark of an object of such
+	// parts. The id of an object that put writes is "", and its mark is its tag.
 	tag(id string, number int, data []byte) string
 	mark(id string, tags []string) string
 
 	remove(ctx context.Context, key string) error
 
-	// uploads lists the objects that were begun, and not completed; lastPart is when
-	// something of one was sent, zero if nothing was.
+	// uploads lists the objects that were begun, and not completed; lastPart returns
+	// when the last part of an upload was sent, zero if nothing was.
 	uploads(ctx context.Context, prefix string) ([]upload, error)
 	lastPart(ctx context.Context, key, id string) (time.Time, error)
 
@@ -88,7 +88,7 @@ type copier interface {
 // An upload is an object that was begun.
 type upload struct {
 	key, id string
-	last    time.Time // when something of it was sent
+	last    time.Time // when something was last sent
 }
 
 // Errors of objects.
@@ -135,7 +135,7 @@ func (e *statusError) Error() string {
 	return what
 }
 
-// Is makes the errors of files of those of servers.
+// Is maps the statuses of HTTP to the errors of package fs.
 func (e *statusError) Is(target error) bool {
 	switch target {
 	case fs.ErrNotExist:
@@ -155,7 +155,7 @@ func (e *statusError) transient() bool {
 	return false
 }
 
-// Transient reports whether an error is one that may be gone if the same is done later: the
+// Transient reports whether an error may be gone if the same is done later: the
 // network, or a server that is overloaded.
 func Transient(err error) bool {
 	var t *transientError

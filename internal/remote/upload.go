@@ -50,7 +50,7 @@ type draft struct {
 	tags  []string
 	size  int64
 	id    string // of the upload; "" until a part is sent
-	err   error  // the first one
+	err   error  // the first error
 	done  bool   // closed, committed or aborted
 	wait  sync.WaitGroup
 
@@ -60,7 +60,7 @@ type draft struct {
 	staging bool    // it is in a staging folder
 	only    bool    // nothing may be there when it appears
 	back    bool    // it becomes an object under its name in the staging folder, to be read
-	staged  *object // as which it is one
+	staged  *object // the object in the staging folder, once it is there
 }
 
 var (
@@ -186,8 +186,8 @@ func (d *draft) start() error {
 	return err
 }
 
-// disown gives up uploads of a key that were begun by attempts whose answer was lost: those of which
-// nothing was sent, between two times, and not the one with that id. The error is that of listing them.
+// disown gives up uploads of a key that were begun by attempts whose answer was lost: uploads that began
+// between two times and of which nothing was sent, except the one with that id. The error is about listing them.
 func (r *FS) disown(s sink, key, id string, from, to time.Time) (some bool, err error) {
 	const slack = 2 * time.Second                          // servers tell whole seconds
 	try := func(f func(ctx context.Context) error) error { // each by itself: each may need several tries
@@ -257,8 +257,8 @@ func (d *draft) release() {
 	d.parts = nil
 }
 
-// commit makes the object appear: nothing else is done after that. If only is set there must be
-// none of that name.
+// commit makes the object appear: nothing else is done after that. If only is set no
+// object of that name may be there.
 func (d *draft) commit(only bool) error {
 	if err := d.close(); err != nil {
 		return err

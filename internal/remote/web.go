@@ -15,8 +15,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A web is a host that is asked by http. Its folders cannot be listed: one is there if it has a
-// file that lists the others.
+// A web is a host that is asked by http. Its folders cannot be listed: a folder is there if it has
+// a file that lists the others.
 type web struct {
 	link     *link
 	scheme   string
@@ -126,7 +126,7 @@ func (w *web) get(ctx context.Context, key string, o *object, off, n int64) (io.
 	return nil, err
 }
 
-// list returns what the file in a folder names that lists the others.
+// list returns the files that the listing file of a folder names.
 func (w *web) list(ctx context.Context, dir string, _ bool) (entries []entry, err error) {
 	const most = 16 << 20 // bytes
 	for _, l := range w.listings {
@@ -154,7 +154,7 @@ func (w *web) list(ctx context.Context, dir string, _ bool) (entries []entry, er
 	return nil, nil
 }
 
-// listed appends those of some names that are there to a list.
+// listed appends to a list the files that are there among some names.
 func (w *web) listed(ctx context.Context, dir string, list []entry, names []string) ([]entry, error) {
 	found := make([]*object, len(names))
 	err := ordered.Each(ctx, w.link.settings.Connections, len(names), func(i int) error {
@@ -176,7 +176,7 @@ func (w *web) listed(ctx context.Context, dir string, list []entry, names []stri
 }
 
 func objectOf(resp *http.Response) object {
-	modified, _ := http.ParseTime(resp.Header.Get("Last-Modified")) // zero if there is none
+	modified, _ := http.ParseTime(resp.Header.Get("Last-Modified")) // zero without the header
 	return object{etag: resp.Header.Get("ETag"), modified: modified}
 }
 

@@ -133,7 +133,7 @@ func (d *draft) mark() string {
 	return d.sink.mark(d.id, d.tags)
 }
 
-// below returns the drafts at a name and below it, those that list others last.
+// below returns the drafts at a name and below it, with the files last that list others.
 func (r *FS) below(name string) (list []*draft) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +159,7 @@ func (r *FS) below(name string) (list []*draft) {
 	return list
 }
 
-// Mkdir notes a folder: stores have none, but of the objects in them.
+// Mkdir notes a folder: a store has a folder only as long as there are objects in it.
 func (r *FS) Mkdir(s string, _ os.FileMode) error {
 	if _, _, err := r.sink(s); err != nil {
 		return r.fail("mkdir", s, err)
@@ -173,7 +173,7 @@ func (r *FS) Mkdir(s string, _ os.FileMode) error {
 	return nil
 }
 
-// Rename moves a draft, or all of a folder of them, to its place, and replaces what is there.
+// Rename moves a draft, or all drafts of a folder, to its place, and replaces what is there.
 func (r *FS) Rename(from, to string) error {
 	if len(r.below(filepath.Clean(from))) == 0 {
 		return r.fail("rename", to, r.copyTo(from, to, false))
@@ -203,7 +203,7 @@ func (r *FS) copyTo(from, to string, only bool) error {
 	return r.move(d, only, false)
 }
 
-// RenameNew moves it to a name that must be free.
+// RenameNew is Rename to a name that must be free.
 func (r *FS) RenameNew(from, to string) error {
 	if len(r.below(filepath.Clean(from))) == 0 {
 		return r.fail("rename", to, r.copyTo(from, to, true))
@@ -217,7 +217,7 @@ func (r *FS) Exchange(_, to string) error { return r.fail("exchange", to, errors
 // Remove removes an object, or in a staging folder a draft, or a folder with all in it.
 func (r *FS) Remove(s string) error { return r.remove(s, false) }
 
-// RemoveAll is Remove; of a folder anywhere else it removes all objects.
+// RemoveAll is Remove; outside of staging folders it removes all objects of a folder.
 func (r *FS) RemoveAll(s string) error { return r.remove(s, true) }
 
 func (r *FS) remove(s string, all bool) error {
@@ -261,7 +261,7 @@ func (r *FS) removeObjects(to sink, key string, all bool) (err error) {
 	return err
 }
 
-// inStage reports whether a name is one of a staging folder, or in one.
+// inStage reports whether a name is the name of a staging folder, or in one.
 func inStage(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, string(filepath.Separator)), iox.IsTemp)
 }

@@ -4,7 +4,7 @@
 //
 //	engine.go   the connection and its statements
 //	growth.go   a database that grows, and whose first page alone is overwritten
-//	move.go     the end of that: new numbers for the pages that have changed
+//	move.go     the end of its growth: new numbers for the pages that have changed
 //	vfs.go      the file system that SQLite is shown: one database, a File
 //	header.go   the header of a database
 //	image.go    a database with the pages of a log or journal laid over it

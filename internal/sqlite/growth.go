@@ -10,17 +10,17 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Growth is a database that grows in its file and keeps all pages as they are, until the
-// first one is overwritten at the end: until then every reader sees what was there before, also
-// one that looks at no journal, and after it what was added. The engine works on it as
+// A Growth is a database that grows in its file. All its pages stay as they are until page 1 is
+// overwritten at the end. Before that every reader sees the old database, also a reader that
+// looks at no journal; after it a reader sees what was added. The engine works on the Growth as
 // its File, without a journal:
 //
 //	page 1 | pages that are there | new pages | moved pages | freelist
 //	  '- header and sqlite_schema: the number of pages, the roots
 //
 // New pages go to the file, where they will be. Pages that are there and that the engine changes
-// are kept aside. Move gives them new numbers behind the others, and changes those who
-// refer to them: the pages above them in their tree, and for roots sqlite_schema, which
+// are kept aside. Move gives them new numbers behind the others, and changes the pages
+// that refer to them: the pages above them in their tree, and for roots sqlite_schema, which
 // begins on page 1. Their old numbers go to the freelist.
 type Growth struct {
 	file  GrowthFile
@@ -30,8 +30,8 @@ type Growth struct {
 	size  int64  // that the engine sees
 
 	aside   storage.File     // changed pages
-	changed map[uint32]int64 // their offsets there, by number
-	inner   map[uint32]bool  // pages that the engine has seen and that may be inner ones of a tree
+	changed map[uint32]int64 // offsets of changed pages in aside, by number
+	inner   map[uint32]bool  // pages that the engine has seen and that may be inner pages of a tree
 }
 
 // A GrowthFile is the file of the database. Only bytes behind its end are written.
@@ -65,7 +65,7 @@ const (
 // Size is the bytes that the engine sees.
 func (g *Growth) Size() (int64, error) { return g.size, nil }
 
-// Truncate changes them; the database does not get shorter than it was.
+// Truncate changes the size; the database does not get shorter than it was.
 func (g *Growth) Truncate(size int64) error {
 	if size < g.end {
 		return fmt.Errorf("internal error: a database of %d bytes is cut to %d", g.end, size)
@@ -172,9 +172,9 @@ func (g *Growth) children(no uint32, page []byte, f func(ref []byte)) error {
 var errTree = fmt.Errorf("a page of a tree: %w", storage.ErrCorrupt)
 
 // LockWriter takes the lock of SQLite under which no other process writes a database, until the
-// file is closed; others go on reading. With a header that tells of a write-ahead log it
-// takes the one that nobody who has the database open leaves free. The error wraps storage.ErrLocked. On
-// systems without such locks it does nothing.
+// file is closed; others go on reading. With wal, if the header tells of a write-ahead log,
+// it also takes the lock that every process holds that has the database open. The error wraps
+// storage.ErrLocked. On systems without such locks it does nothing.
 func LockWriter(f storage.File, wal bool) error {
 	const reserved, shared, sharedBytes = LockByte + 1, LockByte + 2, 510 // https://www.sqlite.org/lockingv3.html and os.h
 	err := iox.LockRange(f, reserved, 1)

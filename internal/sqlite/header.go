@@ -41,7 +41,7 @@ const LockByte = 1 << 30
 // Header is the header of a database.
 type Header struct {
 	Page      int // bytes of a page
-	Usable    int // of them
+	Usable    int // bytes of a page that are used
 	Pages     uint32
 	Valid     bool // Pages can be believed
 	WAL       bool

@@ -15,7 +15,7 @@ import (
 type Image struct {
 	db    io.ReaderAt
 	log   io.ReaderAt     // what is beside it, nil without pages
-	at    map[int64]int64 // page number (from 0) to its offset in log; a complement is one in db
+	at    map[int64]int64 // page number (from 0) to its offset in log; a complement is an offset in db
 	page  int64           // page size
 	size  int64           // of db
 	total int64           // that the engine sees
@@ -31,7 +31,7 @@ type Image struct {
 const aheadBytes = 128 << 10
 
 // NewImage returns the database db, which has size bytes; for the engine there are
-// total. If over is not nil its pages, which are in the file log, take the place of those of db.
+// total. If overlay is not nil its pages, which are in the file log, take the place of the pages of db.
 func NewImage(db io.ReaderAt, size, total int64, overlay *Overlay, log io.ReaderAt) *Image {
 	s := &Image{db: db, size: size, total: total}
 	if overlay != nil {
@@ -40,7 +40,7 @@ func NewImage(db io.ReaderAt, size, total int64, overlay *Overlay, log io.Reader
 	return s
 }
 
-// Another is one on the same files, which reads nothing ahead.
+// Another returns an Image of the same files that reads nothing ahead.
 func (s *Image) Another() *Image {
 	return &Image{db: s.db, log: s.log, at: s.at, page: s.page, size: s.size, total: s.total, exact: true}
 }

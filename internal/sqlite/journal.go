@@ -13,7 +13,7 @@ import (
 //
 //	header  0 magic   8 records that follow, all that there are if it is
 //	        0xffffffff  12 nonce of the checksums  16 pages of the database before
-//	       20 sector size  24 page size, 0 for that of the database; then zeros up to
+//	       20 sector size  24 page size, 0 for the database's; then zeros up to
 //	        the end of the sector
 //	record  0 page number  4 the page  then the checksum of the page
 //
@@ -29,9 +29,9 @@ const (
 )
 
 // ReadJournal reads a journal of size bytes as far as SQLite does when it rolls back:
-// to the first record that is not sound. page is that of the database, 0 if it is
-// not known. Without a header that can be read there is nil: SQLite leaves the
-// database as it is then. cut means that the header counts more records.
+// to the first record that is not sound. page is the page size of the database, 0 if
+// it is not known. o is nil if no header can be read: SQLite then leaves the database
+// as it is. cut means that the header counts more records.
 func ReadJournal(r io.ReaderAt, size, page int64) (o *Overlay, cut bool, err error) {
 	h := make([]byte, journalHeaderLen)
 	var buf []byte

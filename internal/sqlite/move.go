@@ -12,7 +12,7 @@ import (
 // A mover gives the changed pages of a Growth new numbers.
 type mover struct {
 	g      *Growth
-	above  map[uint32]uint32 // the page above one in its tree
+	above  map[uint32]uint32 // by page, the page above it in its tree
 	roots  map[uint32]bool
 	free   []uint32          // pages that the engine has let go of
 	moved  map[uint32]uint32 // new numbers
@@ -100,7 +100,7 @@ func (m *mover) findRoots(d *DB) error {
 	})
 }
 
-// survey gives numbers to the changed pages of trees that have none, and to all above them.
+// survey gives new numbers to the changed pages of trees, and to all pages above them, unless they have one.
 func (m *mover) survey(roots []uint32) error {
 	if err := m.climb(roots); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (m *mover) survey(roots []uint32) error {
 	return nil
 }
 
-// climb finds the pages above those that the engine has seen, from roots on.
+// climb finds the page above each page of the trees, from roots on, as far as the engine has seen them.
 func (m *mover) climb(roots []uint32) error {
 	seen := map[uint32]bool{}
 	for todo := roots; len(todo) > 0; {
@@ -151,9 +151,9 @@ func (m *mover) climb(roots []uint32) error {
 	return nil
 }
 
-// readFree lists the pages that the engine has let go of, those of its freelist. Inserting
-// rows does that only if pages are less than half full, as after rows were deleted. If it then has
-// taken one of them for data outside of a tree, survey refuses.
+// readFree lists the pages of the engine's freelist, which the engine has let go of. Inserting rows
+// frees pages only if pages are less than half full, as after rows were deleted. If the engine has then
+// taken a freed page for data outside of a tree, survey refuses.
 func (m *mover) readFree() error {
 	m.free = m.free[:0]
 	var b [4]byte
@@ -178,7 +178,7 @@ func (m *mover) readFree() error {
 	return nil
 }
 
-// setRoots writes the new numbers of roots to sqlite_schema, and lets others read that again.
+// setRoots writes the new numbers of roots to sqlite_schema, and makes others read it again.
 func (m *mover) setRoots(d *DB) error {
 	version, _, err := d.One("PRAGMA schema_version")
 	if err != nil {
@@ -197,7 +197,7 @@ func (m *mover) setRoots(d *DB) error {
 	return d.Exec(fmt.Sprintf("PRAGMA schema_version=%d; COMMIT", version+1))
 }
 
-// write writes the moved pages, and those new ones anew that refer to them.
+// write writes the moved pages, and once more the new pages that refer to them.
 func (m *mover) write() error {
 	var list []uint32
 	for no := range m.g.inner {
@@ -235,7 +235,7 @@ func (m *mover) reached(no uint32) bool {
 	return ok || m.roots[no]
 }
 
-// rename changes the numbers of moved pages in the one above them.
+// rename changes the numbers of moved pages in the page above them.
 func (m *mover) rename(no uint32, page []byte) (changed bool, err error) {
 	err = m.g.children(no, page, func(ref []byte) {
 		if to := m.moved[binary.BigEndian.Uint32(ref)]; to != 0 {
@@ -271,9 +271,9 @@ func (m *mover) first() ([]byte, int64, error) {
 	return page, int64(m.next-1) * int64(m.g.head.Page), nil
 }
 
-// writeFree puts the old numbers of moved pages, and those that nothing has, before the
-// freelist that is there. Its own pages are new ones. It returns the first, and how many pages the
-// list then has.
+// writeFree puts the old numbers of moved pages, and numbers that no page has, in front of the
+// freelist that is there, on new pages. It returns the first page of the list, and how many pages
+// the list then counts.
 func (m *mover) writeFree() (first, number uint32, err error) {
 	leaves := slices.Sorted(maps.Keys(m.moved))
 	leaves = append(append(leaves, m.free...), m.spares...)

@@ -12,7 +12,7 @@ type Overlay struct {
 	Path  string          // of that file
 	Page  int64           // bytes
 	Pages int64           // of the database in that state; a log without a commit has 0
-	At    map[int64]int64 // page number (from 0) to offset of the page; its complement is one in the database
+	At    map[int64]int64 // page number (from 0) to offset of the page; a complement is an offset in the database
 	Open  map[int64]int64 // of a log: the frames after the last commit
 	Undo  bool            // it is a journal: what it covers in the database was not committed
 }
@@ -22,7 +22,7 @@ func (o *Overlay) Unfinished() bool { return o != nil && (o.Undo || len(o.Open) 
 
 // Uncommitted returns the database of size bytes with what was not committed, for taking
 // rows from its pages: the committed state, after it the pages that it does not have,
-// and after those, as if they were more pages, the newer ones of pages that it has.
+// and then, as if they were more pages, the newer versions of pages that it has.
 func (o *Overlay) Uncommitted(size int64) *Overlay {
 	now := *o
 	now.At, now.Open, now.Pages = map[int64]int64{}, nil, max(o.Pages, (size+o.Page-1)/o.Page)

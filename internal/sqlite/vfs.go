@@ -36,8 +36,8 @@ func (f Plain) Size() (int64, error) {
 // with SQLite under a name of its own, for one connection. The
 // engine so never opens, locks or creates a file of the operating system:
 // nothing can appear beside a source, and faults injected under a storage.FS
-// reach the engine. Methods are those of https://www.sqlite.org/vfs.html,
-// version 1, which has no shared memory.
+// reach the engine. https://www.sqlite.org/vfs.html describes the methods, here
+// of version 1, which has no shared memory.
 type vfs struct {
 	Options // Budget is what is left of it
 

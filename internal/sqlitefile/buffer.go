@@ -61,7 +61,7 @@ func (q *queue) close() {
 }
 
 // waiting returns the number of buffers that are not written yet, and the first
-// error of those that were.
+// error of writing one.
 func (q *queue) waiting() (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -81,11 +81,11 @@ func (b *Buffer) Append() error {
 	return b.Done(err)
 }
 
-// Bytes returns the pages, which follow those of the buffer before. They are valid until Done.
+// Bytes returns the pages, which follow the pages of the buffer before. They are valid until Done.
 func (b *Buffer) Bytes() []byte { return b.b }
 
 // Done returns the buffer to the loader when its pages are written elsewhere, instead of
-// Append; err is that of writing, and is returned.
+// Append; err is the error of writing, and is returned.
 func (b *Buffer) Done(err error) error {
 	b.q.mu.Lock()
 	defer b.q.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 // Checkpoint writes all rows so far, or hands them out, so that a Salvage finds them if the loader
 // is never finished. It costs up to a page each time. records are rows of other tables, in the
 // form of Found.Records, which the Salvage finds too: the tables themselves can be filled only
-// after Finish. The pages of records are Spare then.
+// after Finish. Spare then returns the pages of records.
 func (l *Loader) Checkpoint(records [][]Value) error {
 	if l.err == nil && !l.ended {
 		l.err = l.checkpoint(records)

@@ -10,7 +10,7 @@ import (
 )
 
 // columns is where the values of messages stand in a record of a table that has other
-// columns than rosbag2's, or others between them.
+// columns than rosbag2's table, or more columns between them.
 type columns struct{ topic, time, data int }
 
 // otherColumns finds the columns of a table messages that NewTable declines for them. It

@@ -18,7 +18,7 @@
 // # Pages
 //
 // A file is pages of one size (https://www.sqlite.org/fileformat2.html). The
-// first U bytes of each are used, all but those that the header reserves:
+// first U bytes of each are used, all but the bytes that the header reserves:
 //
 //	table leaf      0d | u16 0 | u16 cells | u16 content | 0 | u16 cell offset ... | free | cells
 //	  cell          varint payload | varint rowid | payload, or its start and u32 overflow page
@@ -33,13 +33,14 @@
 // # When this package must not be used
 //
 // Open and NewTable decline, with an error that wraps [ErrDeclined], and SQLite
-// has to do it, with the same result: other columns, WITHOUT ROWID, STRICT,
+// has to do the work, with the same result: other columns, WITHOUT ROWID, STRICT,
 // generated columns, text that is not UTF-8; for loading also rows or indexes that
 // are there already, triggers, AUTOINCREMENT, auto-vacuum, reserved bytes, a
-// write-ahead log in the header, a size that is not that of the header. (A Salvage
+// write-ahead log in the header, a size other than the header's. (A Salvage
 // takes other columns too, if the schema can be read.)
-// So does an index whose entries are not pairs of integers, when one is met. A -wal or -journal beside the file is
-// the caller's to see and to apply first: this package reads one file.
+// A Finder declines an index when it meets an entry that is not a pair of integers.
+// A -wal or -journal beside the file is the caller's to see and to apply first: this
+// package reads one file.
 //
 // Rows of more than 10^9 bytes are refused, because SQLite does not read them.
 //

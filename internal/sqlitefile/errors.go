@@ -16,7 +16,7 @@ func declined(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, ErrDeclined)...)
 }
 
-// damage reports whether an error is one of the file, and not of the disk.
+// damage reports whether an error is about the file, and not about the disk.
 func damage(err error) bool {
 	return errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated)
 }

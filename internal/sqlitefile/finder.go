@@ -11,7 +11,7 @@ import (
 )
 
 // A Finder reads rows of a table in the order of time, by the index of timestamps:
-// first the keys of many rows, then their heads, then the data of those that are
+// first the keys of many rows, then their heads, then the data of rows that are
 // wanted. Of the table it reads the pages on the way to a row and the leaf in which
 // the row begins, leaves that follow each other at once; pages that large rows
 // overflow into are read for data only. It belongs to one goroutine; others may read
@@ -29,7 +29,7 @@ type Finder struct {
 	chain  []byte // of overflow pages
 }
 
-// A Head is what stands before a row's data. The time is that of the index.
+// A Head is what stands before a row's data. The time is the index's.
 type Head struct {
 	Time, ID, Topic int64
 
@@ -48,8 +48,8 @@ type leafRef struct {
 }
 
 // NewFinder makes a finder that reads the table from r, which shows the same
-// database as that of NewTable. Without an index on the timestamps alone there is
-// an error that wraps ErrDeclined.
+// database as NewTable's r. Without an index on the timestamps alone the error
+// wraps ErrDeclined.
 func (t *Table) NewFinder(r io.ReaderAt) (f *Finder, err error) {
 	if !t.Indexed() {
 		return nil, declined("messages has no index on the timestamps alone")
@@ -117,8 +117,8 @@ func (f *Finder) After(list []Head, after *Head, first, last int64, n int, rever
 	return list, nil
 }
 
-// Heads fills in what the table has of rows that After gave, of any finder of the
-// table. Entries of the index without a row, or with one of another time, are damage.
+// Heads fills in what the table has of rows that After of any finder of the table gave.
+// An entry of the index without a row, or with a row of another time, is damage.
 func (f *Finder) Heads(list []Head) error {
 	if len(list) == 0 {
 		return nil
@@ -159,10 +159,10 @@ func (f *Finder) Heads(list []Head) error {
 
 const (
 	maxRun  = 128 << 10 // how much is read of leaves at once, bytes
-	maxKept = 2 << 20   // how much of them is kept for the data of small rows
+	maxKept = 2 << 20   // how much of the leaves is kept for the data of small rows
 )
 
-// read reads the leaves in list, those that follow each other at once.
+// read reads the leaves in list, and leaves that follow each other at once.
 func (f *Finder) read(list []Head) error {
 	w := &f.leaves
 	keep := !f.Few && len(f.list)*w.page <= maxKept
@@ -199,7 +199,7 @@ func (f *Finder) read(list []Head) error {
 	return nil
 }
 
-// leaf fills in the heads that the leaf in slot has: those of order, by rowid.
+// leaf fills in the heads that the leaf in slot has. order lists them by rowid.
 func (f *Finder) leaf(slot int, b []byte, list []Head, order []int32) error {
 	l, n := &f.list[slot], cells(b)
 	if b[0] != tableLeaf || n < 0 {

@@ -92,7 +92,7 @@ func (x *indexTree) put(height int, p *page, up []byte) error {
 }
 
 // end writes what is left. The last page of each level must have a cell: if it
-// has none, its neighbour's last one goes up, and what went up comes down.
+// has none, its neighbour's last cell goes up, and what went up comes down.
 func (x *indexTree) end() error {
 	right := uint32(0) // the last page of the level below
 	for height := 0; ; height++ {

@@ -2,7 +2,7 @@ package sqlitefile
 
 import "math"
 
-// An indexKey is an entry of the index: its order is that of times, then of rowids.
+// An indexKey is an entry of the index. Keys are in the order of times, then of rowids.
 type indexKey struct{ time, id int64 }
 
 var minKey, maxKey = indexKey{math.MinInt64, math.MinInt64}, indexKey{math.MaxInt64, math.MaxInt64}
@@ -32,14 +32,14 @@ func (k indexKey) before() (next indexKey, ok bool) {
 }
 
 // An indexWalk visits the entries of the index between two keys, in order or in
-// reverse. A page is as a table's (see walker), but cells of an interior page have
-// an entry each, which lies between those of the children on both sides of it.
+// reverse. A page is as a table's (see walker), but each cell of an interior page has
+// an entry, which lies between the entries of the children on both sides of it.
 //
 //	cell of a leaf:            payload bytes (varint), payload
 //	cell of an interior page:  page of the left child (4), then the same
 //	payload:                   03 | time type | rowid type | time | rowid
 //
-// Keys must ascend and stay between those of the parent, so that no page with a key
+// Keys must ascend and stay between the parent's keys, so that no page with a key
 // is visited twice, whatever a damaged tree points at.
 type indexWalk struct {
 	*pager
@@ -58,7 +58,7 @@ type indexPage struct {
 }
 
 // visit goes over the entries under a page, which must be from lo to hi. done
-// means that no more are wanted.
+// means that no more entries are wanted.
 func (x *indexWalk) visit(no uint32, lo, hi indexKey, depth int) (done bool, err error) {
 	if depth > maxDepth {
 		return false, corrupt("page %d: the index is too deep", no)

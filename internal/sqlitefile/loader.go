@@ -51,9 +51,8 @@ type Loader struct {
 }
 
 // Open starts to load into f, a closed database with an empty messages table and
-// timestamp_idx. What is none is an error that wraps
-// ErrDeclined: then the rows are for SQLite to insert. f stays the caller's;
-// nobody else may write to it until Finish.
+// timestamp_idx. Any other file is an error that wraps ErrDeclined: then SQLite has to
+// insert the rows. f stays the caller's; nobody else may write to it until Finish.
 func Open(f storage.File, o Options) (*Loader, error) {
 	b, err := findBase(f)
 	if err != nil {

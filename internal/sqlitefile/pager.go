@@ -16,7 +16,7 @@ type pager struct {
 	r      io.ReaderAt
 	size   int64  // of the file
 	page   int    // bytes of a page
-	usable int    // of them
+	usable int    // bytes of a page that are used
 	pages  uint32 // whole pages in the file
 	total  uint32 // pages by the header, at least those in the file
 	block  int64  // bytes read at once, a multiple of page

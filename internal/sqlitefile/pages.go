@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/internal/sqlite"
 )
 
-// The kinds of Page. The first three are those of SQLite's table dbstat.
+// The kinds of Page. SQLite's table dbstat has the first three, too.
 const (
 	PageLeaf     = "leaf"
 	PageInternal = "internal"
@@ -63,7 +63,7 @@ type pageMap struct {
 	paths   [maxDepth + 1][]byte
 }
 
-// maxBroken is of how many pages it is kept what is wrong.
+// maxBroken is how many pages a description of what is wrong is kept for.
 const maxBroken = 1000
 
 var pageKinds = [...]string{"", PageLeaf, PageInternal, PageOverflow, PageFree, PageTrunk, PagePointers, PageLock}

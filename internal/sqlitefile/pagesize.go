@@ -12,8 +12,8 @@ import (
 const voteBytes = 1 << 20
 
 // vote finds the size of a page, by the number of rows of messages that pages of
-// each size have. h is what the header has, if known is set; it wins
-// if no other size has more.
+// each size have. h is what the header has, if known is set; its
+// size wins if no other size has more rows.
 func vote(ctx context.Context, r io.ReaderAt, size int64, h sqlite.Header, known bool) (sqlite.Header, error) {
 	var list []sqlite.Header
 	if known {

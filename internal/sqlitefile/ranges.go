@@ -14,7 +14,7 @@ type Range struct {
 }
 
 // Ranges cuts the table, as r shows it, into ranges of about target bytes, which
-// together are all rowids. It reads the interior pages of the tree, and those
+// together are all rowids. It reads the interior pages of the tree, and
 // leaves whose rows are large: the page numbers show how much lies between two
 // leaves, because recordings are written in order.
 //

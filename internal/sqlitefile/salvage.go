@@ -15,7 +15,7 @@ import (
 
 // A Salvage is the rows of messages in a database whose tree, schema, header or
 // end is gone. It looks at every page: a leaf that has rows of the shape of
-// messages is one of theirs, wherever it is pointed at from, or not at all.
+// messages is a leaf of messages, whatever points at it, or if nothing does.
 //
 // An overflow page begins with the number of the next one, so its first byte is 0
 // in files of up to 16.7 million pages, and is never taken for a leaf below 832
@@ -42,7 +42,7 @@ type Found struct {
 	Records     [][]Value       // rows of other tables
 	BadPages    int64           // that are damaged somewhere
 	BadCells    int64           // in leaves of messages that are not rows
-	Freelist    bool            // it could be read, or there is none
+	Freelist    bool            // the freelist could be read, or is empty
 }
 
 // foundLeaf is a leaf of messages. mid is the rowid in its middle, and lo the
@@ -142,9 +142,9 @@ func (w *sweep) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// freelist returns the pages of the freelist, nil when there are none. A list
-// that contradicts the header or itself is damage, and not to be believed; of one
-// that goes on after the file's end there is what the file has
+// freelist returns the pages of the freelist, nil when it is empty. A list that
+// contradicts the header or itself is damage, and not to be believed. If a list goes
+// on after the file's end, freelist returns its pages that are in the file
 // (https://www.sqlite.org/fileformat2.html section 1.5).
 func (w *sweep) freelist() ([]uint64, error) {
 	if w.h.Free == 0 && w.h.FreePages == 0 {
@@ -267,7 +267,7 @@ func (w *sweep) records(no uint32, b []byte, n int) error {
 
 // believe returns the greatest size of a row that is believed: all rows up to it claim no
 // more than a few times what the file can have. A few damaged sizes among sound
-// ones change nothing.
+// sizes change nothing.
 func (w *sweep) believe() int {
 	sum := int64(0)
 	for bit, n := range w.claims {

@@ -8,8 +8,8 @@ import (
 	"sort"
 )
 
-// around is how many leaves before and behind a range are looked at too: those of
-// which the rowid in the middle is damaged, or that are there twice.
+// around is how many leaves before and behind a range are looked at, too: their rowid
+// in the middle may be damaged, or they may be there twice.
 const around = 8
 
 // A Salvager reads the rows of a Salvage. It belongs to one goroutine.
@@ -33,7 +33,7 @@ type foundRow struct {
 }
 
 // NewSalvager makes a salvager that reads from r, which shows the same database
-// as that of NewSalvage. It takes 1 MB of memory while it is used.
+// as NewSalvage's r. It takes 1 MB of memory while it is used.
 func (s *Salvage) NewSalvager(r io.ReaderAt) *Salvager {
 	v := &Salvager{pager: newPager(r, s.size, s.h, scanBlock), s: s, spare: make([]byte, s.h.Page)}
 	v.columns = s.other
@@ -43,7 +43,7 @@ func (s *Salvage) NewSalvager(r io.ReaderAt) *Salvager {
 
 // Scan calls f for the rows from lo to hi, in order of their rowids, each as often
 // as it is there with other contents. An error of f that wraps storage.ErrCorrupt
-// or storage.ErrTruncated, as those of Append do, only means that the row is cut:
+// or storage.ErrTruncated, as errors of Append do, only means that the row is cut:
 // it is lost, unless it is there once more. Any other error of f ends the scan.
 func (v *Salvager) Scan(lo, hi int64, f func(*Row) error) error {
 	v.LostRows, v.LostBytes = 0, 0
@@ -64,7 +64,7 @@ func (v *Salvager) Scan(lo, hi int64, f func(*Row) error) error {
 	return nil
 }
 
-// give passes on the rows that have the same rowid, equal ones once.
+// give passes on the rows that have the same rowid, equal rows once.
 func (v *Salvager) give(rows []foundRow, f func(*Row) error) error {
 	passed, lost := 0, 0
 	v.copies = v.copies[:0]
@@ -156,5 +156,5 @@ func (v *Salvager) collect(lo, hi int64) error {
 	return nil
 }
 
-// Append appends the data of a row to dst, as that of a Scanner.
+// Append appends the data of a row to dst, as Scanner.Append does.
 func (v *Salvager) Append(dst []byte, row *Row) ([]byte, error) { return v.append(dst, row) }

@@ -11,10 +11,10 @@ import "github.com/bagconv/bagconv/storage"
 // as a sorted run (spill.go), and the runs are merged at the end.
 type times struct {
 	limit int64                        // bytes of memory
-	temp  func() (storage.File, error) // makes the temporary file; nil: there is none, and no limit
+	temp  func() (storage.File, error) // makes the temporary file; nil: no file, and no limit
 
 	chunks  [][]int64 // of the run that is being collected
-	n       int       // rows of it
+	n       int       // rows of the run
 	base    int64     // rowid before its first
 	last    int64
 	ordered bool // the run is in order

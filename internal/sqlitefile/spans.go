@@ -43,7 +43,7 @@ func (s *Spans) Add(id, t int64) {
 const spanKeys = 4096
 
 // Spans finds the times of the rows of each range by the index, all of which it reads.
-// It believes the index: rows that it does not have are missing.
+// It believes the index: rows that the index does not have are missing.
 func (f *Finder) Spans(ctx context.Context, ranges []Range) ([]Span, error) {
 	s := NewSpans(ranges)
 	var after *Head

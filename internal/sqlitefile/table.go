@@ -13,7 +13,7 @@ type Table struct {
 	h     sqlite.Header
 	size  int64 // bytes of the database
 	root  uint32
-	index uint32 // root of the index of timestamps; 0: there is none of the usual kind
+	index uint32 // root of the index of timestamps; 0: no index of the usual kind
 }
 
 // Indexed reports whether there is an index for NewFinder.
@@ -24,7 +24,7 @@ func (t *Table) Indexed() bool { return t.index != 0 }
 // contradicts itself, one that wraps storage.ErrCorrupt or storage.ErrTruncated.
 //
 // Auto-vacuum and reserved bytes are fine: neither changes how a tree is read. A
-// header with a write-ahead log is declined, because r may not be all. A caller that
+// header with a write-ahead log is declined, because r may not be the whole database. A caller that
 // has applied the log shows a header without one.
 func NewTable(r io.ReaderAt, size int64) (*Table, error) {
 	h, err := sqlite.ReadHeader(r, size)
@@ -87,7 +87,7 @@ type Scanner struct {
 }
 
 // NewScanner makes a scanner that reads the table from r, which shows the same
-// database as that of NewTable, block bytes at once. It keeps 8 such blocks.
+// database as NewTable's r, block bytes at once. It keeps 8 such blocks.
 func (t *Table) NewScanner(r io.ReaderAt, block int64) *Scanner {
 	s := &Scanner{root: t.root, spare: make([]byte, t.h.Page)}
 	s.pager = newPager(r, t.size, t.h, block)
@@ -96,7 +96,7 @@ func (t *Table) NewScanner(r io.ReaderAt, block int64) *Scanner {
 }
 
 // Scan calls f for the rows from lo to hi, in order, and returns the first error:
-// that of f as it is, or damage, which wraps storage.ErrCorrupt or
+// the error of f as it is, or damage, which wraps storage.ErrCorrupt or
 // storage.ErrTruncated. f was called with all rows before it. Rows that together claim
 // more bytes than the database has are damage.
 func (s *Scanner) Scan(lo, hi int64, f func(*Row) error) error {

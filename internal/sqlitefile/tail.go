@@ -8,7 +8,7 @@ import (
 )
 
 // RowsBehind counts the rows of messages after the first pages of a database of size
-// bytes, with pages of page bytes. SQLite leaves pages behind those that the header
+// bytes, with pages of page bytes. SQLite leaves pages behind the pages that the header
 // counts only when it is stopped in the middle of a transaction: they are written, the
 // header and the tree are not.
 func RowsBehind(ctx context.Context, r io.ReaderAt, size, page, pages int64) (rows int64, err error) {

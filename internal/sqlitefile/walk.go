@@ -24,7 +24,7 @@ const maxDepth = 20
 //	cell of an interior page:  page of the left child (4), greatest rowid there (varint)
 //	cell of a leaf:            payload bytes (varint), rowid (varint), payload
 //
-// Keys must ascend and stay between those of the parent. So each page with a key
+// Keys must ascend and stay between the parent's keys. So each page with a key
 // is visited once at most, whatever a damaged tree points at, and a page without
 // keys has one child and adds to the depth.
 type walker struct {
@@ -39,8 +39,8 @@ type walker struct {
 	// depth, unless 0, is where the leaves are: they are not read.
 	depth int
 
-	// large is, with depth, how many pages lie between two leaves if the rows of the first are
-	// large: its function leaf reads those. 0: it reads none.
+	// large is, with depth, from how many pages between two leaves on the rows of the first are
+	// large: the function leaf then reads that leaf. 0: it reads no leaf.
 	large int64
 }
 
@@ -58,7 +58,7 @@ func (w *walker) visit(no uint32, lo, hi int64, depth int) error {
 		return err
 	}
 	if no == 1 {
-		b = b[sqlite.HeaderLen:] // offsets are from the page's begin: see cells
+		b = b[sqlite.HeaderLen:] // offsets are from the page's start: see cells
 	}
 	switch b[0] {
 	case tableLeaf:
@@ -110,7 +110,7 @@ func (w *walker) visit(no uint32, lo, hi int64, depth int) error {
 }
 
 // prefetch begins to read the children of an interior page that will be read, of a distant file.
-// leaves is set if they are leaves that only those who need them read.
+// leaves is set if the children are leaves: only leaves that large makes necessary are read.
 func (w *walker) prefetch(path []byte, base, cells int, leaves bool) {
 	if !iox.Distant(w.r) || w.lo == w.hi || leaves && w.large == 0 {
 		return
@@ -148,11 +148,11 @@ func (w *walker) prefetch(path []byte, base, cells int, leaves bool) {
 type cell struct {
 	rowid int64
 	total int    // bytes of its record
-	local []byte // those that are in the leaf
+	local []byte // the bytes that are in the leaf
 	next  uint32 // the first overflow page, 0 without
 }
 
-// maxPayload bounds what a record claims, before anything is made of it.
+// maxPayload bounds what a record claims, before it is read.
 func (p *pager) maxPayload() int64 { return min(p.size, math.MaxInt32) }
 
 // cell reads the cell at an offset in a leaf.

@@ -22,9 +22,9 @@ type merge struct {
 	skip        int64           // messages still to be left out
 	noData      bool            // heads are enough
 	bare        storage.Message // of a head
-	parts       []part          // by first key, those that may have something of the query
+	parts       []part          // the ones that may have something of the query, by first key
 	open        cursors
-	ahead       ahead.Queue // opens the first ones of parts
+	ahead       ahead.Queue // opens the first of parts
 	queued      []*opening  // for them
 	largest     int64       // heads that a part had, as far as they are known
 }
@@ -71,7 +71,7 @@ func (m *merge) key(t int64) int64 {
 	return t
 }
 
-// list sorts the parts that may have something, and drops those that are skipped
+// list sorts the parts that may have something, and drops parts that are skipped
 // as a whole.
 func (m *merge) list(parts []Part) error {
 	for i, p := range parts {
@@ -104,10 +104,9 @@ func (m *merge) list(parts []Part) error {
 	return m.leap()
 }
 
-// leap drops the parts whose messages cannot come after those that are
-// skipped. The parts before k have no more messages than that, so a part that
-// ends before k begins is among them as a whole. It counts as skipped if it
-// is wholly in the range.
+// leap drops the parts whose messages are all skipped. The parts before k have
+// no more messages than are skipped, so a part that ends before part k begins is
+// skipped as a whole. It is dropped if it also lies wholly in the range.
 func (m *merge) leap() error {
 	sum, k := int64(0), 0
 	counts := make([]int64, 0, 64)
@@ -265,8 +264,8 @@ func (m *merge) advance(o *openPart) error {
 	return nil
 }
 
-// An opened is a cursor in the merge. key is that of its head; before there is
-// one, the least that it may have.
+// An openPart is a cursor in the merge. key is the key of its head; before it
+// has a head, the least key that the head may have.
 type openPart struct {
 	cursor    Cursor
 	order     int

@@ -1,6 +1,6 @@
 // Package timeorder answers a storage.Query from an index: it merges the heads
-// of messages (when, where) of the parts of a recording by time, and has only
-// those messages read that are asked for.
+// of messages (when, where) of the parts of a recording by time, and reads only
+// the messages that are asked for.
 //
 //	parts, by their first time     |--- 0 ---|
 //	                                    |--- 1 ---|
@@ -12,11 +12,11 @@
 // messages: above, a query that skips as many messages as 0 and 1 have begins
 // with 2. If only the whole recording is counted, one message that is nearer to
 // the end than to the start is looked for from there. If neither is known, the
-// parts that are skipped are opened ahead, several at once. Memory is that of the
-// cursors of parts that overlap in time, and of those ahead.
+// parts that are skipped are opened ahead, several at once. Memory is for the
+// cursors of parts that overlap in time, and of parts that are opened ahead.
 //
 // An index is trusted until it contradicts itself: a head
-// outside its part's times, or before the one before it, ends the query with an
+// outside its part's times, or earlier than the head before it, ends the query with an
 // error that wraps storage.ErrCorrupt.
 //
 // Nothing here is safe for concurrent use; each query has a merge of its own.
@@ -40,7 +40,7 @@ type Part struct {
 // A Head is what an index knows of a message.
 type Head struct {
 	Time  int64
-	Pos   int64 // grows in the order of the file within a part; what it is else is the source's affair
+	Pos   int64 // grows in the order of the file within a part; otherwise defined by the source
 	Topic storage.TopicID
 }
 
@@ -50,7 +50,7 @@ type Source interface {
 	// -1 if that is not known without looking at their heads.
 	Count(part int) (int64, error)
 
-	// Total is the same of all parts, -1 if Count is enough.
+	// Total is the number for all parts, -1 if Count is enough.
 	Total() int64
 
 	// Open returns the heads of a part's messages that the query asks for: of its
@@ -141,8 +141,8 @@ func Fail(format, path string) func(error) error {
 	}
 }
 
-// countFromEnd makes of a query for one of total messages, the n-th from the start, one
-// for the same message counted from the end; ok is false if that is no nearer.
+// countFromEnd turns a query for one of total messages, the n-th from the start, into a query
+// for the same message counted from the end; ok is false if the end is no nearer.
 func countFromEnd(q storage.Query, total int64) (t storage.Query, ok bool) {
 	if q.Start != 0 || q.End != 0 || q.Limit != 1 || q.Skip >= total || q.Skip < total-q.Skip {
 		return q, false
@@ -151,9 +151,9 @@ func countFromEnd(q storage.Query, total int64) (t storage.Query, ok bool) {
 	return q, true
 }
 
-// errStopped is the error if the caller has left its loop; errUnread, if damage makes
-// the message unreadable that a turned query has come to: the one that the caller
-// gets instead is after it, in the order that was asked for.
+// errStopped is the error if the caller has left its loop; errUnread, if a turned query
+// has come to a message that damage makes unreadable: the caller then gets the message
+// after it, in the order that was asked for.
 var (
 	errStopped = errors.New("stopped")
 	errUnread  = errors.New("unreadable")

@@ -54,7 +54,7 @@ type warningKey struct {
 }
 
 // Add keeps a warning about a file, and adds what was lost there: once for a
-// path, code and offset. What was lost is also added for those that are over the limit.
+// path, code and offset. What was lost is also added for warnings over the limit.
 func (l *Log) Add(path string, w storage.Warning, lost storage.Lost) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

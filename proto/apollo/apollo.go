@@ -1,4 +1,4 @@
-// Package apollo has those Apollo messages that have a counterpart among the
+// Package apollo has the Apollo messages that have a counterpart among the
 // standard ROS types, written from their field numbers in our own .proto files:
 // only the fields that a conversion reads or writes. A record's own descriptors
 // define what is in it; these are what bagconv writes into one.
@@ -29,7 +29,7 @@ func Message(name string) protoreflect.MessageDescriptor {
 }
 
 // layouts are the folders that the files of this package have in Apollo, by
-// --apollo-layout: those of 8.0 and later, and those before.
+// --apollo-layout: in 8.0 and later, and before.
 var layouts = map[string]map[string]string{
 	"common_msgs": {
 		"basic_msgs/": "modules/common_msgs/basic_msgs/", "sensor_msgs/": "modules/common_msgs/sensor_msgs/",

@@ -1,4 +1,4 @@
-// The container messages of an Apollo Cyber record. Field numbers are those of
+// The container messages of an Apollo Cyber record. Field numbers are as in
 // apollo cyber/proto/record.proto, unchanged from 3.5 to 10.0 but for MapInfo
 // and VehicleInfo, which 9.0 added.
 

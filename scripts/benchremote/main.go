@@ -3,7 +3,7 @@
 //
 //	go run ./scripts/benchremote [-mb 1000] [-rounds 5]
 //
-// The recording is one of scripts/gen. The server is a process of its own; the commands take turns, and
+// scripts/gen makes the recording. The server is a process of its own; the commands take turns, and
 // the median of the rounds counts. It writes about three times the recording below TMPDIR.
 package main
 
@@ -72,7 +72,7 @@ func readAll(url string) error {
 	return errors.Join(err, f.Close())
 }
 
-// A command is one of those that are compared.
+// A command is one of the commands that are compared.
 type command struct {
 	name string
 	args []string

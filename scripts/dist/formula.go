@@ -9,7 +9,7 @@ import (
 	"text/template"
 )
 
-// formula is the Ruby that Homebrew installs by; its URLs are those of a release on the
+// formula is the Ruby that Homebrew installs by; its URLs lead to a release on the
 // repository's page. Homebrew takes off the one folder that an archive has.
 var formula = template.Must(template.New("").Parse(`class Bagconv < Formula
   desc "{{.Summary}}"

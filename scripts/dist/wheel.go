@@ -116,7 +116,7 @@ func packageFiles(python, version string) ([]wheelFile, error) {
 	return files, nil
 }
 
-// The two lines of bagconv/_version.py that are other ones in a wheel.
+// The two lines of bagconv/_version.py that differ in a wheel.
 const (
 	sourceVersion = "__version__ = \"0+source\"\n"
 	sourceRelease = "RELEASE: str | None = None\n"

@@ -22,8 +22,8 @@ const wheelExample = "```python\n" +
 	"uvx bagconv drive.bag drive_ros2/  # the program alone\n" +
 	"```\n"
 
-// wheelMetadata returns the METADATA of a wheel ("Core metadata specifications", 2.1): which Python it needs
-// and which extras it has are those of pyproject.toml.
+// wheelMetadata returns the METADATA of a wheel ("Core metadata specifications", 2.1). Which Python it needs
+// and which extras it has comes from pyproject.toml.
 func wheelMetadata(pyproject, version string) ([]byte, error) {
 	text, err := os.ReadFile(pyproject)
 	if err != nil {

@@ -4,7 +4,7 @@
 //
 //	mutants FROM TO RECORDING...   seeds FROM to TO-1, each for the recording that the seed falls on
 //
-// A line has the seed, the recording, the damage, the number of messages, a hash of them with topics, times and
+// A line has the seed, the recording, the damage, the number of messages, a hash of the messages with topics, times and
 // bytes, what was lost, the codes of the warnings, and the class of the error.
 package main
 

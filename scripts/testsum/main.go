@@ -38,7 +38,7 @@ type summary struct {
 	failed  int
 	skipped map[string][]string // by reason: names of tests
 	ended   []event             // of tests that are not part of another one
-	again   []string            // "PACKAGE TEST" of those that failed
+	again   []string            // "PACKAGE TEST" of tests that failed
 	whole   bool                // a package failed, and no test of it
 }
 
@@ -95,7 +95,7 @@ func (s *summary) refused(list string) string {
 	return strings.Join(lines, "")
 }
 
-// read takes all events. A line that is none, such as an error of the go command, is printed.
+// read takes all events. A line that is no event, such as an error of the go command, is printed.
 func (s *summary) read(r io.Reader) error {
 	lines := bufio.NewReader(r)
 	for {
@@ -159,8 +159,8 @@ func (s *summary) end(e event, count *int, word string) {
 	fmt.Fprintf(s.out, "%s  %7.1fs  %s\n", word, e.Elapsed, e.Package)
 }
 
-// printRest prints what the tests have printed that had not ended when their package did. It reports
-// whether there is one.
+// printRest prints the output of tests that had not ended when their package did. It reports whether
+// there is such a test.
 func (s *summary) printRest(pkg string) (found bool) {
 	for _, key := range slices.Sorted(maps.Keys(s.output)) {
 		if strings.HasPrefix(key, pkg+" Test") || strings.HasPrefix(key, pkg+" Fuzz") {

@@ -41,7 +41,7 @@ func main() {
 	fmt.Printf("%s: the types of %d packages are right\n", os.Args[1], n)
 }
 
-// check returns how many packages were checked whole, those that are only imported not counted.
+// check returns how many packages were checked whole. Packages that are only imported do not count.
 func check(system string, patterns []string) (n int, err error) {
 	goos, goarch, _ := strings.Cut(system, "/")
 	sizes := types.SizesFor("gc", goarch)
@@ -108,7 +108,7 @@ func (p *listed) types(files *token.FileSet, sizes types.Sizes, done map[string]
 		config.GoVersion = "go" + p.Module.GoVersion
 	}
 	path, _, _ := strings.Cut(p.ImportPath, " ")
-	pkg, _ = config.Check(path, files, parsed, nil) // its error is the first of those above
+	pkg, _ = config.Check(path, files, parsed, nil) // its error is the first of problems
 	return pkg, problems
 }
 

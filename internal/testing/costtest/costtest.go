@@ -3,7 +3,7 @@
 // are allocated, whether they are freed or not. Work that is quadratic without
 // allocating anything is not seen.
 //
-// The count is that of the whole process: tests that use this package do not run in
+// It counts for the whole process: tests that use this package do not run in
 // parallel with others.
 package costtest
 

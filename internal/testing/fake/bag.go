@@ -72,7 +72,7 @@ func (r *Reader) Info() *storage.Info {
 	return info
 }
 
-// Damage returns none.
+// Damage returns no damage.
 func (r *Reader) Damage() storage.Damage { return storage.Damage{} }
 
 // Close does nothing.

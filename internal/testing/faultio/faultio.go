@@ -35,7 +35,7 @@ const (
 	Kill
 )
 
-// FS is a file system whose operation number N fails. N counts from 1; 0 is none.
+// FS is a file system whose operation number N fails. N counts from 1; 0: none fails.
 type FS struct {
 	storage.FS
 	N     int64
@@ -207,7 +207,7 @@ func (f *FS) Remove(name string) error {
 	return f.FS.Remove(name)
 }
 
-// RemoveAll removes a file or folder. Who dies meanwhile has removed one name of it.
+// RemoveAll removes a file or folder. A process that dies meanwhile has removed one name in it.
 func (f *FS) RemoveAll(name string) error {
 	before := f.Fired()
 	if f.Fault >= Death && f.step() {

@@ -11,7 +11,7 @@ import (
 // Chatter advertises a channel 7 of std_msgs/msg/String in CDR.
 const Chatter = `{"op":"advertise","channels":[{"id":7,"topic":"/chatter","encoding":"cdr","schemaName":"std_msgs/msg/String","schemaEncoding":"ros2msg","schema":"string data\n"}]}`
 
-// Bridge is what a server says of itself that takes messages of clients in CDR.
+// Bridge is what a server that takes messages of clients in CDR says of itself.
 const Bridge = `{"op":"serverInfo","name":"fake","capabilities":["clientPublish"],"supportedEncodings":["cdr"]}`
 
 // Message returns the bytes of a message.

@@ -186,7 +186,7 @@ func (p *Publisher) accept(handle func(net.Conn)) {
 	}
 }
 
-// Close ends it.
+// Close ends the publisher.
 func (p *Publisher) Close() error { return errors.Join(p.server.Close(), p.listen.Close()) }
 
 // StringHeader returns what a publisher of std_msgs/String answers, with other or more fields.

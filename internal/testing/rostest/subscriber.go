@@ -60,8 +60,8 @@ func (m *Master) connect(ctx context.Context, topic string) (*Subscriber, error)
 	return &Subscriber{conn}, nil
 }
 
-// Take reads so many messages; fewer if the connection ends before, which it then answers, or if none
-// comes in that time.
+// Take reads so many messages; fewer if the connection ends before, which Take then closes, too, or if no
+// message comes in that time.
 func (s *Subscriber) Take(n int, wait time.Duration) (list []string) {
 	for len(list) < n {
 		_ = s.Conn.SetReadDeadline(time.Now().Add(wait))

@@ -68,7 +68,7 @@ func init() {
 	}
 }
 
-// gsKeys lists objects: with parts, those in folders of parts.
+// gsKeys lists objects: with parts, the objects in folders of parts.
 func gsKeys(endpoint, prefix string, parts bool) (keys []string, err error) {
 	query := url.Values{"maxResults": {"100000"}}
 	if !parts {
@@ -101,7 +101,7 @@ func azClient(endpoint string) *container.Client {
 	return client
 }
 
-// azKeys lists objects, with open also those that have only blocks which are not committed.
+// azKeys lists objects, with open also objects that have only blocks which are not committed.
 func azKeys(endpoint, prefix string, open bool) (keys []string, err error) {
 	pages := azClient(endpoint).NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Prefix: &prefix,
 		Include: container.ListBlobsInclude{UncommittedBlobs: open}})

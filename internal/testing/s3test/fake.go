@@ -22,7 +22,7 @@ import (
 )
 
 // A Fake is an S3 server in memory, for what the real ones here cannot be made to do. It knows the conditions
-// of AWS, also that of completing an upload, and who may ask; its signatures are not checked.
+// of AWS, also the condition of completing an upload, and who may ask; it does not check signatures.
 type Fake struct {
 	// Fault may answer in its place, and then returns true.
 	Fault func(w http.ResponseWriter, r *http.Request) bool

@@ -12,8 +12,8 @@ import (
 )
 
 // Faults starts a proxy that fails each request once, every other time after the server has done
-// what was asked, and then cuts the answer at a random byte: that of a range always, another one
-// once, or with always all of them whenever they come. It sets the environment for it.
+// what was asked. Then it cuts the answer at a random byte: the answer with a range each time, other
+// answers once, or with always each time. It sets the environment for the proxy.
 func (s *Server) Faults(t *testing.T, always bool) {
 	t.Helper()
 	p := &proxy{always: always, host: s.host(), seen: map[string]int{}, rng: rand.New(rand.NewPCG(1, 2))}

@@ -26,20 +26,20 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// Bucket is the one that each server has.
+// Bucket is the name of the bucket that each server has.
 const Bucket = "recordings"
 
-// Names are those of the servers.
+// Names are the names of the servers.
 var Names = []string{"versitygw", "moto"}
 
-// A Server is one that runs.
+// A Server is a server that runs.
 type Server struct {
 	Endpoint string
 	URL      string // of the bucket
 	kind     *kind
 }
 
-// A kind is one of servers.
+// A kind is a kind of server.
 type kind struct {
 	variable, program string
 	scheme            string
@@ -51,7 +51,7 @@ type kind struct {
 	keys              func(endpoint, prefix string) (keys []string, err error)
 }
 
-// kinds are those of servers, by name.
+// kinds are the kinds of servers, by name.
 var kinds = map[string]*kind{
 	"versitygw": {
 		variable: "BAGCONV_VERSITYGW", program: "versitygw", scheme: "s3", use: useS3, uploads: s3Uploads, keys: s3Keys,

@@ -1,5 +1,5 @@
-// Package samples finds the recordings that tests read: those of testdata/recordings, which
-// scripts/recordings makes, and those of ../shared/data beside the repository, if there is such a
+// Package samples finds the recordings that tests read: in testdata/recordings, which
+// scripts/recordings makes, and in ../shared/data beside the repository, if there is such a
 // folder. Both have a folder for each format, and files that describe what is in the recordings.
 package samples
 
@@ -103,8 +103,8 @@ func Expected[T any](t testing.TB, path string) map[string]T {
 	return out
 }
 
-// Recordings lists the recordings that claims knows, damaged ones too: those of ours, and with BAGCONV_EXHAUSTIVE=1 of
-// all roots. What is in a folder that is a recording is not listed.
+// Recordings lists the recordings that claims knows, damaged ones too: from Ours, and with BAGCONV_EXHAUSTIVE=1 from
+// all Roots. What is in a folder that is a recording is not listed.
 func Recordings(t testing.TB, claims func(path string) bool) (paths []string) {
 	t.Helper()
 	roots := []string{Ours(t)}

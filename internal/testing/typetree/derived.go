@@ -22,7 +22,7 @@ var (
 // A Derived is a message of a service or an action, with the text that defines it.
 type Derived struct {
 	*Message
-	Text []byte // what a recorder of ROS 2 stores: that of the service or action, and of types that it uses
+	Text []byte // what a recorder of ROS 2 stores: the text of the service or action, and of types that it uses
 }
 
 // Derive returns messages of services and actions that have the types of the world as their parts:

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Plain returns a type without constants and defaults, and so are all below it: what IDL text has
-// of them, other languages spell otherwise.
+// Plain returns a type without constants and defaults, also in all types below it: IDL text spells
+// them otherwise than other languages.
 func Plain(m *Message) *Message { return plain(m, map[*Message]*Message{}) }
 
 func plain(m *Message, made map[*Message]*Message) *Message {

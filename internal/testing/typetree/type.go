@@ -49,7 +49,7 @@ type Field struct {
 	Name     string
 	Kind     Kind
 	Message  *Message // for Nested
-	Bound    int      // of a string, in ROS 2; 0 is none
+	Bound    int      // of a string, in ROS 2; 0: no bound
 	Array    Array
 	Len      int    // for Fixed and Bounded
 	Default  string // text of a ROS 2 default, "" for none

@@ -230,7 +230,7 @@ func (w *World) constants(n int) (out []Constant) {
 // Older returns the roots as they were before up to three fields were added at
 // their ends. A root that is a part of another stays as it is, and so does one
 // that would have no field left. Values of the root are values of the older one:
-// those of the added fields are skipped.
+// the values of the added fields are skipped.
 func (w *World) Older() []*Message {
 	parts := map[*Message]bool{}
 	for _, m := range w.Roots {

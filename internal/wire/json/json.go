@@ -302,7 +302,7 @@ func (t *Text) unquoted(pos int, escapes bool) []byte {
 	return out
 }
 
-// Integer returns the number at pos if it is a whole one of 64 bits, or with a point or an exponent one of 53.
+// Integer returns the number at pos if it is an integer of 64 bits, or of 53 if it has a point or an exponent.
 func (t *Text) Integer(pos int) (int64, bool) {
 	if c := t.First(pos); c != '-' && (c < '0' || c > '9') {
 		return 0, false
@@ -318,8 +318,8 @@ func (t *Text) Integer(pos int) (int64, bool) {
 	return int64(f), true
 }
 
-// Number returns the number at pos, or that of a word for one that JSON does not have, which may be in a string. One
-// that a float64 does not hold is infinite, and ok is false.
+// Number returns the number at pos. Numbers that JSON does not have are words, which may be in a string. A number that
+// a float64 does not hold is infinite, and ok is false.
 func (t *Text) Number(pos int) (f float64, ok bool) {
 	var text []byte
 	switch first := t.First(pos); {

@@ -28,7 +28,7 @@ type Index struct {
 	Unknown bool // there were fields that their type does not have
 
 	// The first field that a type does not have, and the first that is on another wire type, since they were
-	// cleared; of Num 0: there is none.
+	// cleared. With Num 0 there is no such field.
 	Stray, Mistyped Stray
 
 	slots  []slot
@@ -54,7 +54,7 @@ type slot struct {
 type Value struct {
 	Wire       protowire.Type
 	Begin, End int32 // in the message of the View
-	next       int32 // index into values; -1: there is none
+	next       int32 // index into values; -1: it is the last
 }
 
 // None reports whether First or Next have found no value.
@@ -217,7 +217,7 @@ func (v *View) Content(f *Field, o *Value) []byte {
 	return Content(f.Num, o.Wire, v.Message[o.Begin:o.End])
 }
 
-// Numbers returns the numbers of a value of a list of them, one after the other.
+// Numbers returns the numbers of a value of a list of numbers, one after the other.
 func (v *View) Numbers(f *Field, o *Value) []byte {
 	if p := v.Message[o.Begin:o.End]; o.Wire == f.Wire {
 		return p

@@ -1,5 +1,5 @@
 // Package pb reads protobuf's wire format: a Scanner goes over the fields of a message,
-// one after the other, an Index finds those of a Type, and Number reads numbers.
+// one after the other, an Index finds the fields of a Type, and Number reads numbers.
 //
 //	message   fields, in any order
 //	field     tag, value
@@ -102,7 +102,7 @@ func (s *Scanner) Pos() int { return s.begin }
 func (s *Scanner) End() int { return s.end }
 
 // Wrong returns what ended the walk before the end of the message, and where the
-// field begins that is cut or wrong; "" if there is none.
+// field begins that is cut or wrong; "" if no field is.
 func (s *Scanner) Wrong() (at int, what string) { return s.end, s.wrong }
 
 // Content returns what is in a whole value: the bytes without their length, the
@@ -136,7 +136,7 @@ func WireOf(k protoreflect.Kind) (wire protowire.Type, number bool) {
 }
 
 // Number reads the number of a kind at the start of p; n is its length, negative if it
-// is cut or wrong. Those with a sign have it in 64 bits, a bool is 0 or 1, floats are
+// is cut or wrong. Numbers with a sign have it in 64 bits, a bool is 0 or 1, floats are
 // their bits. Of kinds of 32 bits the upper ones on the wire do not count.
 func Number(k protoreflect.Kind, p []byte) (v uint64, n int) {
 	switch k {

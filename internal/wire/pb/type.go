@@ -22,7 +22,7 @@ type Field struct {
 	List  bool
 	Packs bool // a number, which lists may have packed
 	Parts bool // a message, which may come in parts
-	Oneof int  // index of its oneof; -1: it is in none
+	Oneof int  // index of its oneof; -1: it is in no oneof
 }
 
 // maxDense bounds the table by number.
@@ -75,7 +75,7 @@ func FieldOf(fd protoreflect.FieldDescriptor) Field {
 	return f
 }
 
-// Find returns the index of the field of a number, -1 for one that the type does not have.
+// Find returns the index of the field of a number, -1 if the type does not have the field.
 func (t *Type) Find(num protowire.Number) int {
 	if int(num) < len(t.dense) {
 		return int(t.dense[num])
@@ -86,7 +86,7 @@ func (t *Type) Find(num protowire.Number) int {
 	return -1
 }
 
-// Takes reports whether a value of a wire type is one of the field.
+// Takes reports whether the field may have a value of a wire type.
 func (f *Field) Takes(wire protowire.Type) bool {
 	return wire == f.Wire || wire == protowire.BytesType && f.List && f.Packs
 }

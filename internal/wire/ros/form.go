@@ -5,7 +5,7 @@ import "fmt"
 // A Form is one of the ways in which messages stand on the wire.
 type Form uint8
 
-// The forms. Those of CDR are distinguished by the encapsulation header.
+// The forms. The encapsulation header distinguishes the forms of CDR.
 const (
 	ROS1         Form = iota
 	PlainLE           // XCDR1, little endian: what ROS 2 writes

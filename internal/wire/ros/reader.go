@@ -46,8 +46,7 @@ func NewReader(body []byte, cdr bool) (r Reader) {
 	return r
 }
 
-// Open begins a message, whose form in CDR is that of its header. The error is an
-// *Error.
+// Open begins a message. In CDR its header says the form. The error is an *Error.
 func (r *Reader) Open(message []byte, cdr bool) error {
 	f, head := ROS1, 0
 	if cdr {
@@ -209,7 +208,7 @@ func (r *Reader) F32() float32 { return math.Float32frombits(r.U32()) }
 func (r *Reader) F64() float64 { return math.Float64frombits(r.U64()) }
 
 // Numbers returns the bytes of n numbers of size bytes each, in the order of bytes
-// that the message has. There is no padding before none.
+// that the message has. Without numbers there is no padding.
 func (r *Reader) Numbers(n, size int) []byte {
 	if n == 0 {
 		return nil
@@ -327,8 +326,8 @@ func (r *Reader) wide() (units []byte, width int) {
 	return r.Take(n * width), width
 }
 
-// AppendUTF8 appends UTF-16 units to dst as UTF-8. A surrogate that stands alone becomes U+FFFD, or, if alone,
-// the three bytes that such a character would have; paired reports whether there is none.
+// AppendUTF8 appends UTF-16 units to dst as UTF-8. A surrogate that stands alone becomes U+FFFD or, with alone, the
+// three bytes that such a character would have; paired reports whether no surrogate stands alone.
 func AppendUTF8(dst []byte, units []uint16, alone bool) (text []byte, paired bool) {
 	paired = true
 	for i := 0; i < len(units); i++ {
@@ -361,8 +360,8 @@ func (r *Reader) SkipWide() bool {
 }
 
 // Wide appends the UTF-16 units of a wide string to dst. Some publishers have code
-// points in the 4 bytes of a unit: they become two units. Those that Unicode does
-// not have become U+FFFD, which whole reports as false.
+// points in the 4 bytes of a unit: they become two units. Code points that
+// Unicode does not have become U+FFFD, and whole is false.
 func (r *Reader) Wide(dst []uint16) (units []uint16, whole bool) {
 	p, width := r.wide()
 	whole = true

@@ -17,7 +17,7 @@
 //	duration   i32 s, i32 ns         i32 s, u32 ns
 //
 // Either version of CDR is little or big endian. (OMG DDS-XTypes 1.3, 7.4; the
-// ids are those of RTPS, 10.2.1.2, and those of XTypes, 7.6.2.1.2.)
+// ids are in RTPS, 10.2.1.2, and in XTypes, 7.6.2.1.2.)
 //
 // A Reader trusts no length. After the first error it returns zeros, and Err has
 // what was wrong. Neither cursor is safe for concurrent use.

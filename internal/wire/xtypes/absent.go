@@ -50,7 +50,7 @@ func (w *walk) absent(t schema.Type, text string) {
 	}
 }
 
-// empty writes an empty text, or a struct whose fields are absent: of a union none is chosen.
+// empty writes an empty text, or a struct whose fields are absent: no member of a union is chosen.
 func (w *walk) empty(t schema.Type) {
 	if t.Kind != schema.Struct {
 		w.literal(t.Kind, literal.Value{})

@@ -96,8 +96,8 @@ func (w *walk) mutable(m *schema.Message, inside schema.Extensibility) {
 	w.r.Seek(end)
 }
 
-// places finds the members, and returns where the struct ends. Those that the definition does not
-// have are counted.
+// places finds the members, and returns where the struct ends. It counts members that the definition
+// does not have.
 func (w *walk) places(m *schema.Message, places []place) (end int) {
 	limit := 0
 	if w.r.Sizes {

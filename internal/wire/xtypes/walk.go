@@ -256,7 +256,7 @@ func (w *walk) numbers(k schema.Kind, n int) {
 	}
 }
 
-// discriminatorOf returns the number that the bytes of a discriminator are, in little endian. Those
+// discriminatorOf returns the number that the bytes of a discriminator are, in little endian. Numbers
 // of 64 bits without a sign wrap around, as labels do.
 func discriminatorOf(k schema.Kind, p []byte) int64 {
 	var v uint64

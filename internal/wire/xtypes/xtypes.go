@@ -1,4 +1,4 @@
-// Package xtypes makes plain messages of those whose type has what only IDL has: unions, optional
+// Package xtypes makes plain messages of messages whose type has what only IDL has: unions, optional
 // members, mutable structs, maps, and structs that XCDR2 writes in different ways. A plain message
 // is XCDR1 in little endian and has the fields of facts.Plain, one after the other, so that all
 // other readers need to know nothing of this.
@@ -16,10 +16,10 @@
 //	list of an enum     u32 count, values                  u32 size before that; of a bitmask or bitset, too
 //
 // In XCDR1 alignment counts from the end of a parameter header. (OMG DDS-XTypes 1.3, 7.4.3.) Not all
-// writers have these sizes before maps and lists of enums: those with Fast CDR leave them out before
+// writers have these sizes before maps and lists of enums: writers with Fast CDR leave them out before
 // lists of enums, and before a map if its values are numbers (its Cdr.h), and Cyclone DDS before all
 // maps (_machinery.py of its Python package). So a message that does not have them is read in the
-// other ways, and refused if two of them fit. A struct without an annotation has that of the struct
+// other ways, and refused if two of these fit. A struct without an annotation is like the struct
 // around it; within a @mutable one it is @appendable, and the encapsulation header decides for the
 // struct of the whole message. A member of a @mutable struct that a message does not have takes its
 // default.
@@ -72,7 +72,7 @@ func New(m *schema.Message) *Converter {
 	return nil
 }
 
-// Always reports whether no message of the type is plain. Those of a nil Converter are.
+// Always reports whether no message of the type is plain. All messages of a nil Converter are plain.
 func (c *Converter) Always() bool {
 	return c != nil && (c.always || c.msg.Extensibility == schema.Mutable)
 }
