@@ -1,4 +1,4 @@
-// Package apollo maps those messages of Apollo that have a counterpart among the
+// Package apollo maps the messages of Apollo that have a counterpart among the
 // standard ROS types, both ways. A program is compiled once per topic and runs
 // over serialized bytes: protobuf on Apollo's side, ROS 1 serialization or CDR on
 // the other. docs/apollo.md has the rules with units, frames and losses.
@@ -17,15 +17,15 @@
 //	apollo.transform.TransformStampeds          tf2_msgs/TFMessage
 //
 // Fields are found by name in the descriptor at hand, as makers of cars renumber,
-// add and drop some. A field that the descriptor lacks counts as not set; one of
-// an unexpected kind, or the lack of a field without which the mapping has no
+// add and drop some. A field that the descriptor lacks counts as not set. A field
+// of an unexpected kind, or the lack of a field without which the mapping has no
 // sense, is refused when the program is compiled.
 //
-// Payloads are not trusted: no length is believed, the depth of nesting is that
-// of the tables, and the output is bounded by a constant and a factor of the input
+// Payloads are not trusted: no length is believed, the tables bound the
+// depth of nesting, and the output is bounded by a constant and a factor of the input
 // (64 at most, for transforms that are empty).
 //
-// Programs may be used by any number of goroutines; nothing of them changes but the
+// Programs may be used by any number of goroutines; nothing in them changes but the
 // count of messages with unknown fields.
 package apollo
 
@@ -37,14 +37,14 @@ import (
 // Frames are the axes of vectors and orientations on the ROS side.
 type Frames uint8
 
-// Apollo's vehicle axes are right, forward, up; those of REP 103 are forward,
+// Apollo's vehicle axes are right, forward, up; the axes of REP 103 are forward,
 // left, up.
 const (
 	FramesApollo Frames = iota // values are as Apollo has them
 	FramesREP103               // turned to forward, left, up, and back
 )
 
-// Options are those of a program.
+// Options are the options of a program.
 type Options struct {
 	CDR    bool // the ROS side is CDR, else ROS 1 serialization
 	Frames Frames
@@ -84,7 +84,7 @@ var types = [...]struct {
 }
 
 // ROSType returns the standard ROS type, spelled as in ROS 1, that corresponds to
-// an Apollo type by its full name; "" when there is none.
+// an Apollo type by its full name; "" if no type does.
 func ROSType(proto string) string {
 	for _, t := range types {
 		if t.proto == proto {
@@ -95,7 +95,7 @@ func ROSType(proto string) string {
 }
 
 // ProtoType returns the Apollo type that corresponds to a ROS type, spelled as in
-// ROS 1; "" when there is none.
+// ROS 1; "" if no type does.
 func ProtoType(ros string) string {
 	if ros == "tf/tfMessage" { // before tf2; the bytes are the same
 		ros = "tf2_msgs/TFMessage"

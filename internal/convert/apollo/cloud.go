@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/internal/wire/ros"
 )
 
-// Datatypes of sensor_msgs/PointField. 9 and 10 are those of ROS 2 Rolling.
+// Datatypes of sensor_msgs/PointField. Only ROS 2 Rolling has 9 and 10.
 const (
 	fieldInt8 = 1 + iota
 	fieldUint8
@@ -56,8 +56,8 @@ var rowFields = [...]rowField{
 type pointLayout struct {
 	usual   bool // numbers and kinds are Apollo's own
 	listTag byte
-	ring    bool // points have one
-	ringTag byte // 0: they have not
+	ring    bool // points have a ring
+	ringTag byte // 0: they have no ring
 }
 
 // layoutOf finds out whether the points of a descriptor can take the short way.
@@ -168,8 +168,8 @@ const (
 	minExponent = 0x00800000
 )
 
-// point turns the point at src[pos:] into a row, and returns where the next one
-// begins; 0 when it does not lie in the usual way. It writes into row then, too.
+// point turns the point at src[pos:] into a row, and returns where the next point
+// begins; 0 if the point does not lie in the usual way. It writes into row then, too.
 func (l *pointLayout) point(row, src []byte, pos int, bad *uint32) int {
 	const shortest = 2 + 15 + 4 // up to here no bounds need to be looked at
 	if len(src)-pos < shortest+16 || src[pos] != l.listTag || src[pos+1] >= 0x80 {

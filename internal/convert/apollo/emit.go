@@ -40,8 +40,8 @@ func wholeNumber(r float64) uint64 {
 	return uint64(math.RoundToEven(min(r, math.MaxUint32)))
 }
 
-// append writes the fields of v that are set, by ascending number; those with a
-// number from low to below high. Lists are left to the caller.
+// append writes the fields of v that are set and have a number from low to below
+// high, by ascending number. Lists are left to the caller.
 func (t *table) append(dst []byte, v *values, low, high protowire.Number) []byte {
 	for _, f := range t.fields {
 		switch {

@@ -80,7 +80,7 @@ const (
 	offsetNanos   = int64(1e15)
 )
 
-// nanoseconds returns the time of a point, ns since 1970; 0 when it has none. Floats
+// nanoseconds returns the time of a point, ns since 1970; 0 if it has no time. Floats
 // of 32 bits are offsets in s, of 64 bits offsets or absolute; integers up to 32
 // bits are offsets in ns, of 64 bits absolute ns or, when small, offsets.
 func (c *column) nanoseconds(row []byte, stamp int64) int64 {
@@ -121,7 +121,7 @@ func (c *column) nanoseconds(row []byte, stamp int64) int64 {
 type cloudRows struct {
 	data          []byte
 	width, height int
-	size, stride  int // of a row and of a line of them, bytes
+	size, stride  int // of a row and of a line of rows, bytes
 	columns       [pointRing + 1]column
 }
 
@@ -131,8 +131,8 @@ var columnNames = [pointRing + 1][]string{
 	pointTime: {"timestamp", "time", "t", "offset"}, pointRing: {"ring"},
 }
 
-// readRows reads what is after the header of a sensor_msgs/PointCloud2, all of
-// it checked; without rows if it is wrong, which is r's error.
+// readRows reads and checks what is after the header of a sensor_msgs/PointCloud2.
+// If it is wrong, r has the error, and there are no rows.
 func readRows(r *ros.Reader) (c cloudRows, dense uint8) {
 	height, width := uint64(r.U32()), uint64(r.U32())
 	var names [pointRing + 1]int // how good a name was found, from 1 for the best
@@ -222,7 +222,7 @@ func (p *FromROSProgram) appendPoint(dst, row []byte, columns *[pointRing + 1]co
 	return p.element.appendAs(dst, p.list, &e)
 }
 
-// pointNanos returns the time of a point; that of the cloud when points have none.
+// pointNanos returns the time of a point, or the time of the cloud if points have no times.
 func pointNanos(row []byte, columns *[pointRing + 1]column, stamp int64) int64 {
 	if c := &columns[pointTime]; c.size > 0 {
 		return c.nanoseconds(row, stamp)

@@ -21,8 +21,8 @@ type FromROSProgram struct {
 }
 
 // FromROS makes the program from a standard ROS type, by its definition in ROS 2 for
-// CDR and else in ROS 1, to md, which has one of the names that ROSType knows. The
-// error names a field that is missing or of another kind.
+// CDR and else in ROS 1, to md, whose name ROSType must know. The error names a field
+// that is missing or of another kind.
 func FromROS(ros *schema.Message, md protoreflect.MessageDescriptor, o Options) (*FromROSProgram, error) {
 	fam, ok := familyOf(string(md.FullName()))
 	if !ok || ROSType(string(md.FullName())) != strings.Replace(ros.Name, "/msg/", "/", 1) {
@@ -64,7 +64,7 @@ func (p *FromROSProgram) SizeHint(n int) int {
 func (p *FromROSProgram) Append(dst, src []byte) ([]byte, error) { return p.AppendAt(dst, src, 0) }
 
 // AppendAt converts src and appends it to dst; logTime, ns since 1970, is the stamp
-// of a message whose header has none. On error dst is returned at its old length.
+// of a message whose header has no stamp. On error dst is returned at its old length.
 // It keeps neither slice.
 func (p *FromROSProgram) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	r, err := p.source.Open(src)

@@ -14,7 +14,7 @@ var pixels = map[string]uint64{
 	"rgb16": 6, "bgr16": 6, "rgba16": 8, "bgra16": 8,
 }
 
-// encodings pairs names of Apollo's cameras with those of sensor_msgs; the first
+// encodings pairs names of Apollo's cameras with names of sensor_msgs; the first
 // of several for one name is written. ROS calls UYVY yuv422.
 var encodings = [...][2][]byte{
 	{[]byte("gray"), []byte("mono8")}, {[]byte("y"), []byte("mono8")},

@@ -20,8 +20,8 @@ var headerPlaces = []fieldPlace{
 	{"header.seq", slots(sequence)}, {"header.stamp", slots(stampSec, measured, lidarNs, cameraNs)},
 	{"header.frame_id", slots(headerFrame, ownFrame)}}
 
-// places lists the ROS fields of each family, but for those that Apollo's type
-// cannot lack. Of vectors the first slot stands for all.
+// places lists the ROS fields of each family, except fields that Apollo's type
+// cannot lack. The first slot of a vector stands for all.
 var places = [families][]fieldPlace{
 	image:           {{"encoding", slots(label)}, {"is_bigendian", 0}, {"step", slots(imageStep)}},
 	compressedImage: {{"format", slots(label)}},
@@ -44,7 +44,7 @@ var odometryPlaces = []fieldPlace{{"child_frame_id", 0}, {"pose.pose.orientation
 	{"twist.twist.linear", slots(linearVel)}, {"twist.twist.angular", slots(angularVel, angularVelVRF)},
 	{"twist.covariance", slots(linearVelStd)}, {"twist.covariance off its diagonal", 0}}
 
-// elementPlaces are those of what the lists hold.
+// elementPlaces are the places of the elements of the lists.
 var elementPlaces = [families][]fieldPlace{
 	pointCloud: {{"intensity", slots(pointIntensity)}, {"ring", slots(pointRing)}, {"timestamp", slots(pointTime)}},
 	transforms: {{"child_frame_id", slots(label)}},

@@ -11,10 +11,10 @@ import (
 )
 
 // parse reads the fields of a message b, which begins at offset at of the whole,
-// into v. Of a value that comes twice the last counts, messages that come twice
+// into v. If a value comes twice the last one counts; messages that come twice
 // are merged. Fields that no rule wants are skipped; v.unknown reports whether any
-// of them, or a wanted one on another wire type, is not as the descriptor has it.
-// Depth is that of the tables.
+// of them, or a wanted field on another wire type, is not as the descriptor has it.
+// The tables bound the depth.
 func (t *table) parse(v *values, b []byte, at int) error {
 	fields := pb.Scan(b)
 	for begin := 0; fields.Next(); begin = fields.End() {
@@ -70,7 +70,7 @@ func (f *field) toSlot(x uint64) uint64 {
 
 // Go's conversions change the bits of some NaN; these keep them.
 
-// widen turns the bits of a float32 into those of a float64.
+// widen turns the bits of a float32 into the bits of a float64.
 func widen(x uint32) uint64 {
 	if x&infinite == infinite {
 		return uint64(x>>31)<<63 | 0x7ff<<52 | uint64(x&0x7fffff)<<29
@@ -78,7 +78,7 @@ func widen(x uint32) uint64 {
 	return math.Float64bits(float64(math.Float32frombits(x)))
 }
 
-// narrow turns the bits of a float64 into those of the nearest float32.
+// narrow turns the bits of a float64 into the bits of the nearest float32.
 func narrow(x uint64) uint32 {
 	r := math.Float64frombits(x)
 	if math.IsNaN(r) && x>>29&0x7fffff != 0 {
@@ -88,7 +88,7 @@ func narrow(x uint64) uint32 {
 }
 
 // nextElement returns the next element of the list field num at or after pos, and
-// where to go on; ok is false when there is none before last. parse walked over
+// where to go on; ok is false if no element is before last. parse walked over
 // these bytes before, so that nothing in them is cut.
 func nextElement(b []byte, pos, last int, num protowire.Number) (element []byte, next int, ok bool) {
 	fields := pb.Scan(b[pos:last])

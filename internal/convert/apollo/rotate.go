@@ -107,7 +107,7 @@ func (q quat) heading() float64 {
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // quat reads a quaternion, with the qw that it may lack; ok is false when the
-// message has none, or one without a number or with zeros only.
+// message has no quaternion, or one with parts that are no numbers, or only zeros.
 func (v *values) quat(slot int) (q quat, ok bool) {
 	q = quat{v.real(slot), v.real(slot + 1), v.real(slot + 2), v.real(slot + 3)}
 	if !v.has(slot+3) && v.hasVec(slot) {

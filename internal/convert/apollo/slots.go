@@ -3,8 +3,8 @@ package apollo
 import "math"
 
 // Slots are where the values of wanted fields lie while a message is converted.
-// Those of the header are common to all families; from ownSlot on each family
-// counts its own. Text has the last ones.
+// The slots of the header are common to all families; from ownSlot on each family
+// counts its own. Texts have the last slots.
 const (
 	stampSec = iota // header.timestamp_sec: published at, s since 1970
 	sequence
@@ -197,7 +197,7 @@ func pose(name string) want {
 		point3("angular_velocity_vrf", angularVelVRF), point3("euler_angles", eulerAngles)}}
 }
 
-// elements has the fields of what the lists hold.
+// elements has the fields of the elements of the lists.
 var elements = [families][]want{
 	pointCloud: {
 		{name: "x", class: real, slot: pointX, need: true}, {name: "y", class: real, slot: pointY, need: true},

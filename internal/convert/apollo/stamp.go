@@ -11,7 +11,7 @@ const (
 )
 
 // leaps are the leap seconds that GPS time is ahead of UTC, latest first (IERS
-// Bulletin C). Before 1999 the first of these is used.
+// Bulletin C). Before 1999 the value of 1999 is used.
 var leaps = [...]struct{ since, ahead int64 }{
 	{1483228800, 18}, // 2017-01-01
 	{1435708800, 17}, // 2015-07-01
@@ -103,7 +103,7 @@ func (f family) gpsTime() bool { return f == gnssImu || f == bestPose }
 // of 238 ns.
 const refined = 1000
 
-// stamp returns the instant of a message's header, ns since 1970; 0 when it has none.
+// stamp returns the instant of a message's header, ns since 1970; 0 if it has no stamp.
 func (v *values) stamp(fam family, o *Options) int64 {
 	if s := fam.sensorStamp(); s >= 0 && v.has(s) && o.sane(v.integer(s)) {
 		return v.integer(s)

@@ -16,8 +16,8 @@ type ToROSProgram struct {
 	unknown atomic.Int64
 }
 
-// ToROS makes the program from messages of md, which has one of the names that
-// ROSType knows. The error names a field that is missing or of another kind.
+// ToROS makes the program from messages of md, whose name ROSType must know. The
+// error names a field that is missing or of another kind.
 func ToROS(md protoreflect.MessageDescriptor, o Options) (*ToROSProgram, error) {
 	fam, ok := familyOf(string(md.FullName()))
 	if !ok {
@@ -33,7 +33,7 @@ func ToROS(md protoreflect.MessageDescriptor, o Options) (*ToROSProgram, error) 
 }
 
 // Dropped lists the paths of fields that have no place in the ROS type, sorted;
-// also those that are read only in want of a better one, such as
+// also fields that are read only in want of a better one, such as
 // header.timestamp_sec of a cloud that has lidar_timestamp.
 func (p *ToROSProgram) Dropped() []string { return p.dropped }
 
@@ -66,7 +66,7 @@ func (p *ToROSProgram) SizeHint(n int) int {
 func (p *ToROSProgram) Append(dst, src []byte) ([]byte, error) { return p.AppendAt(dst, src, 0) }
 
 // AppendAt converts src and appends it to dst; logTime, ns since 1970, is the stamp
-// of a message that has none. On error dst is returned at its old length. It keeps
+// of a message that has no stamp. On error dst is returned at its old length. It keeps
 // neither slice.
 func (p *ToROSProgram) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	v := p.initial

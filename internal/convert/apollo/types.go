@@ -15,7 +15,7 @@ type rules struct {
 	t       *table
 	initial values // what the slots hold if no field is set
 
-	list    protowire.Number // of the repeated field, 0 when there is none
+	list    protowire.Number // of the repeated field, 0 without one
 	element *table
 	blank   values // what the slots of an element hold when it is empty
 	layout  pointLayout
@@ -83,8 +83,8 @@ func (f family) alternatives(o Options) [][]string {
 		{"transforms.header.lidar_timestamp", "transforms.header.camera_timestamp", "transforms.header.radar_timestamp"}}
 }
 
-// unread lists the fields that are written only, and those that are read only when
-// a better one is not set.
+// unread lists the fields that are only written, and the fields that are only read
+// when a better one is not set.
 func (f family) unread(md protoreflect.MessageDescriptor, o Options) (out []string) {
 	var written []string
 	if f == bestPose {
@@ -117,7 +117,7 @@ func hasPath(md protoreflect.MessageDescriptor, path string) bool {
 	}
 }
 
-// outermost sorts paths, and leaves out those below another one and its parts.
+// outermost sorts paths, and leaves out paths below another one and its parts.
 func outermost(paths []string) []string {
 	slices.Sort(paths)
 	out := paths[:0]

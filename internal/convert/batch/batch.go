@@ -68,14 +68,14 @@ type Entry struct {
 	Error      string     `json:"error,omitempty"`
 }
 
-// A Digest is what proves the content of a topic of the input, which is that of the output, too. See
+// A Digest is what proves the content of a topic. It is the same for the input and the output. See
 // docs/content-hash.md. Both numbers are in hex.
 type Digest struct {
 	Topic    string `json:"topic"`
 	Type     string `json:"type"` // in the output, or in the input if it is lost
 	Messages int64  `json:"messages"`
 	Hash     string `json:"hash,omitempty"` // "" for a recording in parts
-	Sum      string `json:"sum"`            // of parts: the sum of theirs
+	Sum      string `json:"sum"`            // for parts the sum of their sums
 }
 
 // Lost is what is missing in an output.
@@ -96,7 +96,7 @@ const (
 // Done reports whether an entry stands for an output.
 func (e *Entry) Done() bool { return e.Status == StatusOK || e.Status == StatusLossy }
 
-// Canonical makes the names of an entry those that the file system uses; JSON has URLs as people write
+// Canonical turns the names of an entry into the names that the file system uses; JSON has URLs as people write
 // them. See iox.Canonical.
 func (e *Entry) Canonical() {
 	e.Input, e.Output = iox.Canonical(e.Input), iox.Canonical(e.Output)

@@ -49,8 +49,8 @@ type Finder struct {
 
 // Find returns the recordings that words name, in the order of the words, and
 // within folders by name. A word is a file, a folder, the stem of segments, or a
-// glob. Whatever cannot be read is an Input with an Err; other errors are none.
-// Each recording is there once.
+// glob. Whatever cannot be read is an Input with an Err; the error is about a glob
+// that cannot be understood. Each recording is there once.
 func (f *Finder) Find(words []string) (*Found, error) {
 	f.result, f.seen = Found{}, map[string]bool{}
 	var files []*Input
@@ -97,7 +97,7 @@ func (f *Finder) isWhole(dir string) bool {
 	return err == nil && l.whole
 }
 
-// named adds what the line names, files that belong together as one.
+// named adds what the line names. Files that belong together are one input.
 func (f *Finder) named(files []*Input) {
 	is := map[string]bool{}
 	for _, in := range files {

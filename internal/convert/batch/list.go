@@ -27,7 +27,7 @@ type group struct {
 	parts []string // files that make the recording when all are there
 }
 
-// list finds the recordings in a folder: those that the formats make of several files,
+// list finds the recordings in a folder: recordings that the formats make of several files,
 // and each other file by itself. Names that begin with a dot are left out.
 func (f *Finder) list(dir string) (*listing, error) {
 	entries, err := iox.FS(f.FS).ReadDir(dir)
@@ -92,7 +92,7 @@ func (l *listing) addGroup(fsys storage.FS, dir string, format *storage.Format, 
 	l.whole = l.whole || g.Name == ""
 }
 
-// addFile adds a file that is a recording, or has the name of one.
+// addFile adds a file that is a recording, or has the name of a recording.
 func (l *listing) addFile(f *Finder, path string) {
 	format, err := f.Formats.DetectIn(f.FS, path)
 	looks := f.looksLike(filepath.Base(path))
@@ -110,7 +110,7 @@ func (l *listing) addFile(f *Finder, path string) {
 	}
 }
 
-// filesOf lists the files of a recording that is one file, with those beside it.
+// filesOf lists the files of a recording that is one file, with the files beside it.
 func filesOf(fsys storage.FS, format *storage.Format, path string) []string {
 	if format == nil {
 		return []string{path}

@@ -28,7 +28,7 @@ func lock(manifest string) (*os.File, error) {
 	if err := iox.TryLock(f); errors.Is(err, iox.ErrLocked) { // a file system without locks is no reason to stop
 		return nil, errors.Join(&os.PathError{Op: "lock", Path: path, Err: ErrRunning}, f.Close())
 	}
-	// The one before us may have removed the file between our two calls.
+	// The batch before us may have removed the file between our two calls.
 	ours, err := f.Stat()
 	there, thereErr := os.Stat(path)
 	if err != nil || thereErr != nil || !os.SameFile(ours, there) {

@@ -37,9 +37,9 @@ type Manifest struct {
 	waiting   []func() // what is to be called when all lines are safe
 }
 
-// Open locks a manifest in fsys (nil: the operating system's) and reads what it has. Without resume one that exists is
-// an error that wraps fs.ErrExist, unless replace begins it anew. Nothing is
-// written but the file of the lock.
+// Open locks a manifest in fsys (nil: the operating system's) and reads what it has. Without
+// resume a manifest that exists is an error that wraps fs.ErrExist, unless replace begins it
+// anew. Nothing is written but the file of the lock.
 func Open(fsys storage.FS, path string, resume, replace bool) (*Manifest, error) {
 	if st, err := iox.FS(fsys).Stat(path); err == nil && !st.Mode().IsRegular() {
 		return nil, notRegular(path)
@@ -136,8 +136,8 @@ func (m *Manifest) load(resume, replace bool) error {
 // is distinguished from a file of somebody else.
 var lineStart = fmt.Appendf(nil, `{"schema_version":%d,"input":"`, SchemaVersion)
 
-// parse reads the lines. The last one may be torn. Of several about one input
-// the last counts.
+// parse reads the lines. The last one may be torn. If several are about one input
+// the last one counts.
 func (m *Manifest) parse(text []byte) error {
 	at := map[string]int{}
 	for n := 1; len(text) > 0; n++ {
@@ -169,11 +169,11 @@ func (m *Manifest) parse(text []byte) error {
 	return nil
 }
 
-// Entries returns those of earlier runs, one per input. The slice belongs to the
+// Entries returns the entries of earlier runs, one per input. The slice belongs to the
 // manifest.
 func (m *Manifest) Entries() []Entry { return m.entries }
 
-// Begin makes the file ready for lines. One on a store is written by Close: an object cannot grow.
+// Begin makes the file ready for lines. Close writes a manifest on a store: an object cannot grow.
 func (m *Manifest) Begin() error {
 	if iox.IsURL(m.path) {
 		return nil
@@ -210,7 +210,7 @@ func (m *Manifest) rewrite() error {
 	})
 }
 
-// again returns the inputs that earlier runs and this one have lines about.
+// again returns the inputs that both earlier runs and this run have lines about.
 func (m *Manifest) again() map[string]bool {
 	ours, again := map[string]bool{}, map[string]bool{}
 	for _, e := range m.added {
@@ -249,7 +249,7 @@ func (m *Manifest) Append(e *Entry, safe func()) error {
 	return err
 }
 
-// flush writes the lines that are not written yet, all of them or none.
+// flush writes the lines that are not written yet, all lines or nothing.
 func (m *Manifest) flush() error {
 	if len(m.unwritten) == 0 {
 		return nil

@@ -13,9 +13,9 @@ import (
 // Place decides where the output of each input goes: below the folder out, under
 // the input's Name, with ending ext. The result has the order of inputs.
 //
-// No two outputs get one name, also if case does not count, and none is a
-// folder that another lies in: a later one gets the name of its format after it
-// (drive_record), then a number. kept has outputs of earlier runs by input; they
+// No two outputs get one name, also if case does not count, and no output is a
+// folder that another lies in: the later output gets the name of its format after its
+// name (drive_record), then a number. kept has outputs of earlier runs by input; they
 // stay where they are, and their names are taken. Names from a store are made Harmless on this machine.
 func Place(inputs []*Input, out, ext string, kept map[string]string) []string {
 	p := placer{used: map[string]bool{}, folders: map[string]bool{}}
@@ -91,7 +91,7 @@ func (p *placer) place(out string, in *Input, ext string) string {
 	return path
 }
 
-// free returns stem+ext, with a number in between when it is one of used.
+// free returns stem+ext, with a number in between if the name is used.
 func (p *placer) free(stem, ext string, used ...map[string]bool) string {
 	for n := 1; ; n++ {
 		path := stem + ext

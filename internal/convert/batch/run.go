@@ -46,7 +46,7 @@ const leastShare = 0.5
 
 // Run calls do for each task, up to jobs at a time, begun in their order, each
 // in a goroutine of its own. A task waits for others to end while the disk has
-// no room for what all expect to write; one that cannot fit even alone is passed
+// no room for what all expect to write; a task that cannot fit even alone is passed
 // a SpaceError instead of nil. When ctx is cancelled no further task begins. Run
 // returns when all that have begun are through.
 func Run(ctx context.Context, tasks []*Task, jobs int, do func(context.Context, *Task, error)) {
@@ -105,8 +105,8 @@ func (r *runner) admit(ctx context.Context, t *Task, jobs int) (err error, ok bo
 	}
 }
 
-// fits reports whether there is room for a task beside those that run; when none
-// does, whether there can be.
+// fits reports whether there is room for a task beside the running tasks; if no task
+// runs, whether there can be.
 func (r *runner) fits(t *Task) error {
 	if iox.IsURL(t.Output) {
 		return nil // nobody knows how much room a store has

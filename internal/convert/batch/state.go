@@ -14,7 +14,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Hash returns the SHA-256 of an input in hex: of its file; of several files, that of
+// Hash returns the SHA-256 of an input in hex: of its file, or for several files of
 // the lines "HASH  NAME\n" of each, in the order of Files, as sha256sum prints
 // them in their folder.
 func (in *Input) Hash(ctx context.Context) (string, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// align finds the field of a type for each field of the ROS type that it is. Of protobuf nil is the case of
+// align finds the field of a type for each field of the ROS type that it is. In protobuf nil is the case of
 // a oneof, which stands before its first member.
 func (c *compiler) align(typ *message.Type, ros *schema.Message) ([]*message.Field, error) {
 	var out []*message.Field
@@ -58,7 +58,7 @@ func byNumber(typ *message.Type) []*message.Field {
 	return out
 }
 
-// oneofOf returns the members of the oneof that the first field is of.
+// oneofOf returns the members of the oneof that the first field belongs to.
 func oneofOf(fields []*message.Field) (members []*message.Field) {
 	for _, f := range fields {
 		if f != nil && f.Proto.ContainingOneof() == fields[0].Proto.ContainingOneof() {

@@ -26,7 +26,7 @@ import (
 //	T[N]                           T[N]           N values
 //	T[], T[<=N]                    T[]            u32 count, values
 //	struct                         struct         its fields in order
-//	Header.seq of ROS 1            kept, or left out when one side has none;
+//	Header.seq of ROS 1            kept, or left out if one side does not have it;
 //	sequence_num of Apollo's       so too
 //
 // docs/content-hash.md is the same for others to implement.
@@ -71,7 +71,7 @@ func (c *canonizer) field(t schema.Type) schema.Type {
 	return t
 }
 
-// canonicalType returns the canonical type of a field, but that a struct keeps its
+// canonicalType returns the canonical type of a field, except that a struct keeps its
 // message.
 func canonicalType(t schema.Type) schema.Type {
 	t.StringBound, t.Enumerated = 0, false
@@ -96,7 +96,7 @@ func canonicalType(t schema.Type) schema.Type {
 	return t
 }
 
-// isCounter reports whether it is the counter of a Header of ROS 1 or of Apollo.
+// isCounter reports whether field i is the counter of a Header of ROS 1 or of Apollo.
 func isCounter(m *schema.Message, i int) bool {
 	if m.Name == "apollo_common/Header" {
 		return m.Fields[i].Name == "sequence_num" && m.Fields[i].Type == schema.Type{Kind: schema.Uint32}
@@ -145,7 +145,7 @@ func (s shaper) shape(m *schema.Message) Shape {
 	return h
 }
 
-// Hollow reports whether it is a canonical type that has no values: its messages have no bytes.
+// Hollow reports whether a canonical type has no values: its messages have no bytes.
 func Hollow(m *schema.Message) bool {
 	return new(measure.Measure).Least(schema.Type{Kind: schema.Struct, Message: m}) == 0
 }

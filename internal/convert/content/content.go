@@ -67,12 +67,12 @@ type Program struct {
 	dropped, added []string
 	within         *serial.Encoding // the encoding that times are to fit into; nil: any
 	inMemory       bool
-	json           *jsonschema.Object // of messages in JSON, which are read as ROS 1; nil: they are not
-	other          *Program           // of messages that do not fit this one; nil: there are none
+	json           *jsonschema.Object // of messages in JSON, which are read as ROS 1; nil for others
+	other          *Program           // for messages that do not fit this one, or nil
 }
 
-// Either returns p for messages some of which are those of q: those that do not fit p,
-// or have bytes after its last field.
+// Either returns p for messages of which some are q's: q reads messages that do not fit p,
+// or have bytes after p's last field.
 func (p *Program) Either(q *Program) *Program {
 	r := *p
 	r.other = q

@@ -100,7 +100,7 @@ func (j *jsonReader) list(p *jsonschema.Property, pos int) {
 	binary.LittleEndian.PutUint32(j.w.Buf[head:], n)
 }
 
-// value writes a value; a zero one if it is not there, or does not fit.
+// value writes a value, or zero if the value is not there or does not fit.
 func (j *jsonReader) value(p *jsonschema.Property, pos int) {
 	first, ok := j.text.First(pos), true
 	switch p.Form {

@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// A slot is a field, or one of a struct that a rule looks into, by its path.
+// A slot is a field, or a field of a struct that a rule looks into, by its path.
 type slot struct {
 	path    string
 	at      []int       // indexes of the fields on the way to it
@@ -58,7 +58,7 @@ func levels(toROS2 bool) *[256]byte {
 	return &t
 }
 
-// slots lists the fields of a struct, and of those that paths lead into.
+// slots lists the fields of a struct, and of structs that paths lead into.
 func slots(m *schema.Message, open map[string]bool, prefix string, at []int, out []slot) []slot {
 	for i, f := range m.Fields {
 		here := append(append([]int(nil), at...), i)
@@ -74,7 +74,7 @@ func slots(m *schema.Message, open map[string]bool, prefix string, at []int, out
 // A pairing describes what the fields of a canonical struct are read from.
 type pairing struct {
 	src, dst []slot
-	from     []int // of each dst, an index into src; -1 for none
+	from     []int // of each dst, an index into src, or -1
 	table    []*[256]byte
 }
 
@@ -196,7 +196,7 @@ func (c *comparer) zero(t schema.Type) (int, error) {
 	return n, nil
 }
 
-// fits reports whether a value of a source type, as canonical type, is one of dst.
+// fits reports whether a value of a source type, as canonical type, is a value of dst.
 // Between encodings a conversion may write an array as a list; within one encoding
 // these are other types.
 func (c *comparer) fits(src, dst schema.Type) error {

@@ -15,7 +15,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// A Version is one step of a migration: from a definition to another one of the type.
+// A Version is one step of a migration: from one definition of the type to another.
 type Version struct {
 	Source, Target *schema.Message
 	Rule           func(src, dst *schema.Message) *Rule // for a pair of structs; nil: by the names of fields
@@ -35,9 +35,9 @@ type Origin struct {
 	Default       string
 }
 
-// A Migration makes messages those of another version of their type, as docs/migration.md
-// describes it. It is the second way besides the programs of a conversion, which it judges: for each
-// field of the target it looks for the place of its value in the source, and copies that.
+// A Migration makes messages of another version of their type, as docs/migration.md describes. It is
+// the second way besides the programs of a conversion, which it judges: for each field of the target
+// it looks for the place of the value in the source, and copies the value.
 type Migration struct {
 	steps    []Version
 	types    []*message.Type // of the sources
@@ -66,7 +66,7 @@ func NewMigration(steps []Version, from, to serial.Encoding) (*Migration, error)
 // SizeHint returns how many bytes a message of n bytes becomes, about.
 func (g *Migration) SizeHint(n int) int { return n + n/2 + 64 }
 
-// Append writes a message as one of the last version at the end of dst. The error wraps ErrMalformed.
+// Append writes a message as a message of the last version at the end of dst. The error wraps ErrMalformed.
 func (g *Migration) Append(dst, src []byte) ([]byte, error) {
 	for i, s := range g.steps {
 		to, out := g.from, []byte(nil)
@@ -98,8 +98,8 @@ type versionWalk struct {
 	crossing bool // the encoding changes
 }
 
-// structure makes a struct one of another version. First it walks over the source, to find where the
-// fields are; then it goes to each that the target has.
+// structure makes a struct of another version. First it walks over the source, to find where the
+// fields are; then it goes to each field that the target has.
 func (v *versionWalk) structure(typ *message.Type, src, dst *schema.Message) {
 	if len(v.w.Buf) > v.limit {
 		v.c.Fail("too many values: the message would be out of proportion")
@@ -145,7 +145,7 @@ func (v *versionWalk) structure(typ *message.Type, src, dst *schema.Message) {
 	v.c.Leave(end)
 }
 
-// transfer makes a value, an array or a list one of another type that it can become.
+// transfer turns a value, an array or a list into another type that it can become.
 func (v *versionWalk) transfer(src place, dst schema.Type, o Origin) {
 	f, n := src.field, 1
 	if f.List {
@@ -179,7 +179,7 @@ func (v *versionWalk) transfer(src place, dst schema.Type, o Origin) {
 	}
 }
 
-// single makes a value that is no number one of another type.
+// single turns a value that is no number into another type.
 func (v *versionWalk) single(f *message.Field, src, dst schema.Type) {
 	switch {
 	case f.Clock != schema.Invalid && dst.TimeKind() != schema.Invalid:

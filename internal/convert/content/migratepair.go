@@ -22,7 +22,7 @@ type versionPair struct {
 	looksIn bool   // a rule looks into structs of the source
 }
 
-// A place is a field, or one of a struct in it that a rule looks into.
+// A place is a field, or a field of a struct in it that a rule looks into.
 type place struct {
 	path, def string
 	typ       schema.Type
@@ -32,12 +32,12 @@ type place struct {
 // A move makes a field of the target.
 type move struct {
 	place
-	from   int // index of a place of the source; -1: there is none
+	from   int // index of a place of the source, or -1
 	origin Origin
 }
 
-// pairVersions finds them. A rule names the place; else it is the field of that name, then the first
-// one of that name in other case, if its values can become those of the target and no other field has it.
+// pairVersions finds where the fields come from. A rule names the place; else it is the field of that name, then
+// the first field of that name in other case, if its values can become the target's and no other field has it.
 func pairVersions(typ *message.Type, src, dst *schema.Message, rule *Rule) *versionPair {
 	open := map[string]bool{}
 	look := func(path string) {
@@ -116,7 +116,7 @@ func placesOf(typ *message.Type, m *schema.Message, prefix string, open map[stri
 	return out
 }
 
-// canBecome reports whether values of a field can become those of another.
+// canBecome reports whether values of a field can become values of another.
 func canBecome(src, dst schema.Type) bool {
 	if (src.Array == schema.Single) != (dst.Array == schema.Single) {
 		return false
@@ -137,7 +137,7 @@ func isNumber(k schema.Kind) bool {
 }
 
 // time copies both words of a time. A duration whose nanoseconds have another sign in the other
-// encoding becomes one of the same length, if there is one.
+// encoding becomes a duration of the same length, if there is one.
 func (v *versionWalk) time(f *message.Field, src, dst schema.Type) {
 	sec, nsec := v.c.Time(f)
 	span := src.Kind == schema.Duration || v.g.from == serial.CDR && dst.Kind == schema.Duration
@@ -150,7 +150,7 @@ func (v *versionWalk) time(f *message.Field, src, dst schema.Type) {
 	v.w.U32(uint32(nsec))
 }
 
-// text makes a string one of another kind and length.
+// text turns a string into another kind and length.
 func (v *versionWalk) text(f *message.Field, dst schema.Type) {
 	var text string
 	var units []uint16
@@ -178,7 +178,7 @@ func (v *versionWalk) text(f *message.Field, dst schema.Type) {
 	v.write(dst.Kind, text, units)
 }
 
-// write writes a string; units nil: they are those of text.
+// write writes a string; with units nil, the units of text.
 func (v *versionWalk) write(k schema.Kind, text string, units []uint16) {
 	if k == schema.String {
 		v.w.String([]byte(text))
@@ -198,7 +198,7 @@ func (v *versionWalk) number(size int, bits uint64) {
 	v.w.Buf = append(v.w.Buf, binary.LittleEndian.AppendUint64(nil, bits)[:size]...)
 }
 
-// numbers writes the first numbers of p as those of another kind.
+// numbers writes the first numbers of p as numbers of another kind.
 func (v *versionWalk) numbers(p []byte, kept int, from, to schema.Kind, o Origin) {
 	size := from.Size()
 	eight := from.Size() == 1 && to.Size() == 1 && from != schema.Bool && to != schema.Bool
@@ -219,7 +219,7 @@ func (v *versionWalk) numbers(p []byte, kept int, from, to schema.Kind, o Origin
 	}
 }
 
-// number returns the number of a kind that is nearest to what a rule makes of another one.
+// number returns the number of a kind that is nearest to what a rule makes of another number.
 func (o *Origin) number(bits uint64, from, to schema.Kind) uint64 {
 	class, width := numbers.Of(from)
 	into, most := numbers.Of(to)

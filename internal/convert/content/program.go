@@ -12,7 +12,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// A node writes the struct at a cursor as one of a canonical type. Nodes are shared where pairs of types are.
+// A node writes the struct at a cursor as a struct of a canonical type. Nodes are shared where pairs of types are.
 type node struct {
 	typ    *message.Type
 	steps  []step // in the order of the canonical type
@@ -20,7 +20,7 @@ type node struct {
 	bare   bool   // of a topic of times: the message is the value of the only field
 	hollow bool   // the canonical type has no values
 	inner  bool   // a rule looks into structs of it
-	blank  int    // of protobuf: so many zeros are the message of which nothing is set; -1: other bytes are
+	blank  int    // of protobuf: so many zeros are the message of which nothing is set; -1: it is other bytes
 }
 
 // A step writes a field of the canonical type.
@@ -70,7 +70,7 @@ func FromROS(src *schema.Message, wire serial.Encoding, dst *schema.Message, str
 
 // FromProto makes the program from messages of md to a canonical type. ros is what md is as a ROS type:
 // with generated the type that protoschema.Namer makes of it, field by field in the order of their
-// numbers, and else the one that md was made from, whose fields have the same names.
+// numbers, and else the type that md was made from, whose fields have the same names.
 func FromProto(
 	md protoreflect.MessageDescriptor, ros *schema.Message, generated bool, dst *schema.Message, strict bool,
 ) (*Program, error) {
@@ -187,12 +187,12 @@ func (n *node) add(s step) {
 	n.steps = append(n.steps, s)
 }
 
-// follows reports whether the numbers of s may be read with those before them.
+// follows reports whether the numbers of s may be read with the numbers before them.
 func (s *step) follows(before *step) bool {
 	return s.runs() && before.runs() && before.field.Size == s.field.Size && before.class == s.class
 }
 
-// runs reports whether it is nothing but some numbers of ROS.
+// runs reports whether the step is nothing but some numbers of ROS.
 func (s *step) runs() bool {
 	return s.form == formNumber && s.count > 0 && s.count < 1<<28 && s.table == nil && !s.prefix
 }

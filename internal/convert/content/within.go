@@ -10,9 +10,9 @@ import (
 // duration i32 and i32; both are i32 and u32 in ROS 2, and i64 and i32 in protobuf. A
 // conversion keeps the bits of a time that the other encoding cannot hold, and reports
 // it. Only CDR has wide strings, of UTF-16 units that may not be Unicode; a conversion
-// writes U+FFFD for those in UTF-8, and reports that, too.
+// to UTF-8 writes U+FFFD for such units, and reports that, too.
 
-// Within returns p for messages that are compared with those of another encoding: it
+// Within returns p for messages that are compared with messages of another encoding: it
 // sets Writer.Beyond for times that wire cannot hold, and Writer.Replaced for text; it
 // refuses times of protobuf that have no place in 32 bits. The canonical bytes are the
 // same.
@@ -84,11 +84,11 @@ func whole(sec, nsec int64) (int64, int64) {
 	return sec + (nsec-n)/1e9, n
 }
 
-// justBelow reports whether it is a duration below -2^31 s that ROS 1 has: -2^31 s and a negative
+// justBelow reports whether a duration is below -2^31 s and ROS 1 has it: -2^31 s and a negative
 // number of nanoseconds.
 func justBelow(sec, nsec int64) bool { return sec == math.MinInt32-1 && nsec > 0 }
 
-// wide reports whether it is a time or duration of protobuf that has no place in 32 bits.
+// wide reports whether a time or duration of protobuf has no place in 32 bits.
 func wide(wire serial.Encoding, sec, nsec int64, span bool) bool {
 	if nsec < 0 {
 		sec, nsec = whole(sec, nsec)

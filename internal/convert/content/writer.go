@@ -17,7 +17,7 @@ type Writer struct {
 	// Open is set when a string of CDR did not end with NUL. It is taken whole, but
 	// some readers leave out its last byte.
 	Open bool
-	// Beyond is set when a time or duration is none in the encoding of Program.Within.
+	// Beyond is set when the encoding of Program.Within does not have a time or duration.
 	Beyond bool
 	// Replaced is set when a wide string is not Unicode, so that the encoding of
 	// Program.Within cannot hold all of it.

@@ -1,5 +1,5 @@
 // Package contract reads and writes contracts, in YAML: what a recording must have. Package check compares a recording
-// with one. Contracts and functions may be used concurrently.
+// with a contract. Contracts and functions may be used concurrently.
 package contract
 
 import (
@@ -40,7 +40,7 @@ type Contract struct {
 	Duration    *Range[Duration] `yaml:"duration,omitempty,flow"`
 	Size        *Range[Size]     `yaml:"size,omitempty,flow"`
 	Messages    *Range[int64]    `yaml:"messages,omitempty,flow"`
-	OtherTopics *bool            `yaml:"other_topics,omitempty"` // false: no topics but those that a rule matches
+	OtherTopics *bool            `yaml:"other_topics,omitempty"` // false: no topics but the topics that a rule matches
 	Topics      map[string]*Rule `yaml:"topics,omitempty"`       // nil: the topic must be there, and nothing else
 }
 

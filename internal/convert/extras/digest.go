@@ -22,14 +22,14 @@ type Digest struct {
 	Sum                 [sha256.Size]byte
 }
 
-// Digests are those of a recording.
+// Digests are the digests of a recording.
 type Digests struct {
 	List       []Digest // of what can be read: attachments first, in the order of the file
 	Unreadable int      // attachments and records that cannot be read
 }
 
-// DigestsOf reads attachments and metadata records of a recording. Without contents, none
-// of these is read, and all sums are 0.
+// DigestsOf reads attachments and metadata records of a recording. Without contents, no content
+// is read, and all sums are 0.
 func DigestsOf(ctx context.Context, r storage.Reader, contents bool) (all Digests, err error) {
 	from := storage.ReaderCapabilities(r).Extras
 	if from == nil {

@@ -20,7 +20,7 @@ import (
 )
 
 // FromFile returns the file at path as an attachment of its name without folders. Both
-// times are that of its last change. fsys nil means the operating system's files.
+// times are the time of its last change. fsys nil means the operating system's files.
 func FromFile(fsys storage.FS, path string) (a storage.Attachment, err error) {
 	fsys = iox.FS(fsys)
 	st, err := fsys.Stat(path)
@@ -37,7 +37,7 @@ func FromFile(fsys storage.FS, path string) (a storage.Attachment, err error) {
 	}, nil
 }
 
-// mediaTypes are those of files that are attached, by ending: as IANA registers them. The
+// mediaTypes are the media types of files that are attached, by ending: as IANA registers them. The
 // system's tables are not asked, so that an output does not depend on the machine.
 var mediaTypes = map[string]string{
 	".bin": "application/octet-stream", ".csv": "text/csv", ".gif": "image/gif", ".gz": "application/gzip",

@@ -43,7 +43,7 @@ type MetadataRecord struct {
 }
 
 // A Folder takes attachments as files and metadata records as a part of an index: it is
-// a storage.ExtraWriter. Until Commit nothing of it stands in the folder, which is made
+// a storage.ExtraWriter. Until Commit no file stands in the folder, which is made
 // if it is not there. If nothing is written, there is no folder.
 type Folder struct {
 	fs              storage.FS
@@ -123,7 +123,7 @@ func (f *Folder) WriteAttachment(a *storage.Attachment) (err error) {
 	return nil
 }
 
-// WriteMetadata adds a metadata record to the index. One with text that is not UTF-8
+// WriteMetadata adds a metadata record to the index. A record with text that is not UTF-8
 // is an error that wraps storage.ErrUnsupported.
 func (f *Folder) WriteMetadata(m *storage.MetadataRecord) error {
 	if err := f.begin(); err != nil {
@@ -177,7 +177,7 @@ func (f *Folder) Check() error {
 	return nil
 }
 
-// Commit writes the index and puts all files in place, or none.
+// Commit writes the index and puts all files in place, or no file.
 func (f *Folder) Commit() error {
 	if f.out == nil || len(f.index.Attachments)+len(f.index.Metadata) == 0 {
 		return f.Close()

@@ -20,8 +20,8 @@ var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$
 
 // FileName returns the name of a file for something that a recording calls name. It
 // never leads out of a folder, is not a hidden file, and every file system takes it: what
-// is before a separator goes, and what cannot stand there becomes "_". A name of which
-// nothing is left becomes other.
+// is before a separator goes, and what cannot stand there becomes "_". If nothing is left
+// of a name, the file is called other.
 func FileName(name, other string) string {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]

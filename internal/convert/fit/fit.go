@@ -18,10 +18,10 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// Test reads a message as one of a type. The error is about the place where they do not fit: the
+// Test reads a message as a message of a type. The error is about the place where they do not fit: the
 // message ends too early, bytes are left over, a bool is neither 0 nor 1, a list or string is longer
 // than its bound; in protobuf a field is cut, or has another wire type than the descriptor says. doubt
-// names the first thing that real messages have rarely, "" if there is none: text that is not UTF-8 or
+// names the first thing that real messages rarely have, or is "": text that is not UTF-8 or
 // does not end with NUL, nanoseconds of a second or more, padding that is not zero, more than padding
 // at the end, a field that the descriptor does not have.
 func Test(t *message.Type, data []byte) (doubt string, err error) {

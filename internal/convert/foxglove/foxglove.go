@@ -1,7 +1,7 @@
-// Package foxglove maps those of Foxglove's well-known schemas that have a counterpart
-// among the standard ROS types to it. It reads messages of the ROS type that was
-// generated from the schema, whatever that was written in, by the names of its fields,
-// and writes ROS 1 serialization or CDR. docs/mapping.md has the rules and the losses.
+// Package foxglove maps messages of Foxglove's well-known schemas to their counterparts
+// among the standard ROS types. It reads messages of the ROS type that was generated
+// from the schema, whatever the schema was written in, by the names of its fields, and
+// writes ROS 1 serialization or CDR. docs/mapping.md has the rules and the losses.
 //
 //	p, err := foxglove.ToROS("foxglove.CompressedImage", generated, foxglove.Options{CDR: true})
 //	out, err = p.Append(out, message) // in ROS 1 serialization of the generated type
@@ -18,8 +18,8 @@
 //	PosesInFrame               geometry_msgs/PoseArray
 //	Log                        rosgraph_msgs/Log, in CDR rcl_interfaces/Log
 //
-// A field without which the mapping has no sense, or one of another kind, is refused
-// when the program is compiled. Others that the schema lacks are zero or empty.
+// If the schema lacks a field without which the mapping has no sense, or has a field of
+// another kind, compiling the program is an error. Other missing fields are zero or empty.
 //
 // No length in a message is trusted. Programs do not change, and may be used by any
 // number of goroutines.
@@ -35,14 +35,14 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// Options are those of a program.
+// Options are the options of a program.
 type Options struct {
 	CDR bool // it writes CDR, else ROS 1 serialization
 }
 
 // A family is the rules between a schema and a ROS type.
 type family struct {
-	ros, ros2 string // spelled as in ROS 1; ros2 if it is another in ROS 2
+	ros, ros2 string // spelled as in ROS 1; ros2 if ROS 2 has another one
 	wants     []want
 	elements  []want // of the list of structs
 	write     func(r *run) error
@@ -67,7 +67,7 @@ var families = map[string]*family{
 }
 
 // ROSType returns the standard ROS type, spelled as in ROS 1, that a schema by its name
-// becomes in CDR or in ROS 1; "" if there is none.
+// becomes in CDR or in ROS 1; "" if no type does.
 func ROSType(name string, cdr bool) string {
 	switch f := families[name]; {
 	case f == nil:
@@ -104,7 +104,7 @@ func ToROS(name string, src *schema.Message, o Options) (*Program, error) {
 // Dropped lists the paths of fields that the ROS type has no place for, sorted.
 func (p *Program) Dropped() []string { return p.layout.unused }
 
-// Rounds reports whether numbers of 64 bits become such of 32.
+// Rounds reports whether numbers of 64 bits become numbers of 32 bits.
 func (p *Program) Rounds() bool { return p.family.rounded }
 
 // SizeHint returns how many bytes a message of n bytes becomes, with some to spare.

@@ -49,7 +49,7 @@ type layoutStep struct {
 	sub  *structLayout // of a struct whose parts are read
 }
 
-// compile finds the wanted fields in a type; elements are those of its list of structs.
+// compile finds the wanted fields in a type; elements are the wanted fields of its list of structs.
 func compile(m *schema.Message, wants, elements []want) (root *structLayout, err error) {
 	root = &structLayout{slots: len(wants)}
 	found := make([]*schema.Field, len(wants))
@@ -186,7 +186,7 @@ func (v *view) time(slot int) (sec, nsec uint32) {
 	return uint32(v.values[slot].bits), uint32(v.values[slot].count)
 }
 
-// number returns a number; those of 64 bits beyond 2^53 are rounded.
+// number returns a number; numbers of 64 bits beyond 2^53 are rounded.
 func (v *view) number(slot int) float64 {
 	x := &v.values[slot]
 	if x.field == nil {
@@ -203,7 +203,7 @@ func asFloat(f *message.Field, bits uint64) float64 {
 	return class.Float(class.Widen(bits, width))
 }
 
-// whole returns a number as an unsigned one of 32 bits, 0 for one that is none.
+// whole returns a number as an unsigned integer of 32 bits, 0 for other numbers.
 func (v *view) whole(slot int) uint32 {
 	if n := v.number(slot); n >= 0 && n <= math.MaxUint32 {
 		return uint32(n)

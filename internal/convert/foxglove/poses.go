@@ -14,7 +14,7 @@ func poseIn(prefix string) []want {
 
 const poseSize = 7 // slots of a pose
 
-// FrameTransform: TFMessage is a list of them.
+// FrameTransform: TFMessage is a list of transforms.
 var (
 	transformWants = append([]want{{"timestamp", stamp, false}, {"parent_frame_id", text, true},
 		{"child_frame_id", text, true}},
@@ -62,8 +62,8 @@ func writePoses(r *run) error {
 var logWants = []want{{"timestamp", stamp, false}, {"level", number, true}, {"message", text, true},
 	{"name", text, false}, {"file", text, false}, {"line", number, false}}
 
-// logLevels are those of ROS 1 and ROS 2 by those of foxglove.Log: unknown, debug,
-// info, warning, error, fatal.
+// logLevels are the levels of ROS 1 and ROS 2 by the levels of foxglove.Log: unknown,
+// debug, info, warning, error, fatal.
 var logLevels = [...][2]uint8{{0, 0}, {1, 10}, {2, 20}, {4, 30}, {8, 40}, {16, 50}}
 
 func writeLog(r *run) error {

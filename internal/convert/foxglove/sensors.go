@@ -7,7 +7,7 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/transcode"
 )
 
-// Most schemas begin with these two.
+// Most schemas begin with these two fields.
 const (
 	slotStamp = iota
 	slotFrame
@@ -84,7 +84,7 @@ var (
 	cloudFieldWants = []want{{"name", text, true}, {"offset", number, true}, {"type", number, true}}
 )
 
-// pointTypes are the numbers of sensor_msgs/PointField by those of
+// pointTypes are the numbers of sensor_msgs/PointField by the numbers of
 // foxglove.PackedElementField: unknown, uint8, int8, uint16, int16, uint32, int32,
 // float32, float64.
 var pointTypes = [...]uint8{0, 2, 1, 4, 3, 6, 5, 7, 8}
@@ -146,8 +146,8 @@ func writeScan(r *run) error {
 	return nil
 }
 
-// LocationFix: the numbers of the covariance's type are those of ROS. That there is a
-// fix, but not by what service, is all that is known of its status.
+// LocationFix: ROS has the same numbers for the covariance's type. Of the status only
+// is known that there is a fix, but not by what service.
 var fixWants = stamped(want{"latitude", number, true}, want{"longitude", number, true}, want{"altitude", number, false},
 	want{"position_covariance", numberList, false}, want{"position_covariance_type", number, false})
 

@@ -8,9 +8,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// completeText makes the definition of a topic that stays CDR, in another format, one that every reader
-// can read alone: its type and all that it uses have names of ROS 2, no type is missing, and the type
-// hash is that of the text. The text stays as it is if it is so already.
+// completeText completes the definition of a topic that stays CDR in another format, so that every reader
+// can read it alone: its type and all that it uses have names of ROS 2, no type is missing, and the type
+// hash is the hash of the text. The text stays as it is if it is so already.
 func (m *Mapper) completeText(res *Result) {
 	t := res.Topic
 	m.legalType(res)

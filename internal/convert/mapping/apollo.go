@@ -11,7 +11,7 @@ import (
 )
 
 // fromApollo makes the program to the standard ROS type of one of Apollo's types,
-// and returns that type; nil when there is none, or none is asked for.
+// and returns that type; nil if no type corresponds, or it is not asked for.
 func (m *Mapper) fromApollo(res *Result, md protoreflect.MessageDescriptor) *schema.Message {
 	name := apollo.ROSType(string(md.FullName()))
 	if name == "" || m.o.ProtoTypes != ProtoMapped {
@@ -63,7 +63,7 @@ func (m *Mapper) toApollo(res *Result, t *storage.Topic, msg *schema.Message) bo
 	return true
 }
 
-// fromROS makes the program from a standard ROS type to one of Apollo's, when
+// fromROS makes the program from a standard ROS type to a type of Apollo, if
 // the definition of the source is the standard one.
 func (m *Mapper) fromROS(res *Result, msg *schema.Message, ros string, md protoreflect.MessageDescriptor) bool {
 	std := m.lib.ros1(ros)
@@ -91,5 +91,5 @@ func (m *Mapper) fromROS(res *Result, msg *schema.Message, ros string, md protor
 	return true
 }
 
-// cdr reports whether a definition is one of ROS 2.
+// cdr reports whether a definition is a definition of ROS 2.
 func (r *Result) cdr(msg *schema.Message) bool { return ros1Name(msg.Name) != msg.Name }

@@ -9,10 +9,10 @@ import (
 )
 
 // Complete takes all topics of a recording before Map is called for the first of
-// them. It decides whether those that stay CDR and have no definition get the
-// standard one. A recording without any definition gets all of them or none:
-// readers that find one take the recording's own for everything, and could no
-// longer decode the types that have none.
+// them. It decides whether topics that stay CDR and have no definition get the
+// standard one. A recording without any definition gets all definitions or none:
+// readers that find one use the definitions in the recording for everything, and
+// could no longer decode types without a definition.
 func (m *Mapper) Complete(topics []*storage.Topic) {
 	some, missing := false, false
 	for _, t := range topics {
@@ -29,7 +29,7 @@ func (m *Mapper) Complete(topics []*storage.Topic) {
 }
 
 // defined reports whether a topic comes with its definition. The text of a ROS 2 type without fields
-// is empty; a type hash shows if it only is missing, and so does a definition of the type that is known.
+// is empty; a type hash shows whether it is only missing, and so does a definition of the type that is known.
 func (l library) defined(t *storage.Topic) bool {
 	if len(t.Schema.Data) > 0 || t.Encoding != "cdr" || t.Schema.Encoding == "" {
 		return len(t.Schema.Data) > 0
@@ -53,10 +53,10 @@ func (l library) hasFields(name string) bool {
 	})
 }
 
-// standard2 returns a definition for a ROS 2 topic that has none: one that the user has; the
-// standard one with its type hash; the one that alone fits the messages; that of its distribution,
-// if that is certain; or one that all distributions share. It is nil if there is none; the error is
-// why none fits the messages.
+// standard2 returns a definition for a ROS 2 topic without one: a definition of the user; the
+// standard one with its type hash; the only one that fits the messages; the one of its distribution,
+// if the distribution is certain; or one that all distributions share. Otherwise it is nil; the error
+// is why no definition fits the messages.
 func (m *Mapper) standard2(t *storage.Topic) (*Definition, error) {
 	name, hash := fullROS2Name(t.Type), t.Metadata[storage.MetaTypeHash]
 	if !validHash(hash) {

@@ -25,7 +25,7 @@ func (m *Mapper) decided(t *storage.Topic) (*Result, error) {
 		return res, nil
 	}
 	msg, plan := def.ROS, def.Head
-	if xtypes.New(msg) != nil && def.Wire == serial.CDR { // text cannot have it
+	if xtypes.New(msg) != nil && def.Wire == serial.CDR { // text cannot have such types
 		msg = plainTypes(msg, map[*schema.Message]*schema.Message{}, false)
 		plain, err := transcode.Compile(def.ROS, msg, transcode.Options{From: serial.CDR, To: serial.CDR})
 		if err != nil {

@@ -20,12 +20,12 @@ type Definition struct {
 	ROS    *schema.Message                // of ros1, cdr and json messages
 	Wire   serial.Encoding                // of ROS: ROS1 or CDR
 	JSON   *jsonschema.Object             // of json messages, with Head from them to ROS 1 messages of ROS
-	Head   Program                        // makes the messages those of ROS in Wire; nil: they are
+	Head   Program                        // makes messages of ROS in Wire; nil: they are so
 	Either *schema.Message                // the ROS 1 type of cdr messages with its text, each CDR or as ROS 1 has it
 	Proto  protoreflect.MessageDescriptor // of protobuf messages
 	Origin string                         // "file", or "builtin DISTRO"
 
-	// Remarks explain why it is not simply that of the recording, with the codes
+	// Remarks explain why it is not simply the recording's definition, with the codes
 	// definition-builtin, md5sum-mismatch and type-hash-mismatch.
 	Remarks []Remark
 
@@ -33,8 +33,8 @@ type Definition struct {
 }
 
 // Type finds the definition of a topic's messages, and compiles the type by which message.Open reads them. If
-// the definition has a Head, that makes messages of the type of those of the topic, and message.Open reads what it
-// makes. d is nil if there is no definition, and typ if its messages cannot be read.
+// the definition has a Head, Head makes messages of that type from the topic's messages, and message.Open reads what
+// it makes. d is nil if there is no definition, and typ if its messages cannot be read.
 func (m *Mapper) Type(t *storage.Topic) (typ *message.Type, d *Definition, err error) {
 	if d, err = m.Define(t); err != nil {
 		return nil, nil, err
@@ -43,7 +43,7 @@ func (m *Mapper) Type(t *storage.Topic) (typ *message.Type, d *Definition, err e
 	return typ, d, err
 }
 
-// Type compiles the type of the messages, or of those that Head makes.
+// Type compiles the type of the messages, or of the messages that Head makes.
 func (d *Definition) Type() (*message.Type, error) {
 	switch {
 	case d.Proto != nil:
@@ -55,8 +55,8 @@ func (d *Definition) Type() (*message.Type, error) {
 }
 
 // Define finds the definition of a topic's messages: the recording's own, or a
-// built-in one if that is missing or has another hash than the messages. Of
-// the Mapper's options it takes SourceDistro.
+// built-in one if the recording has no definition or one with another hash than the
+// messages. Of the Mapper's options it takes SourceDistro.
 func (m *Mapper) Define(t *storage.Topic) (*Definition, error) {
 	switch t.Encoding {
 	case "ros1", "cdr":

@@ -8,9 +8,9 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// derived returns a ROS 2 type under a name of srv/ or action/, as a bag has none: the messages that
-// it consists of get such names too, and the lists of an event their bound of 1, so that the type
-// hash is that of ROS 2. dst is the type that the fields alone make; other names are only set.
+// derived returns a ROS 2 type under a name of srv/ or action/, which a bag does not have: the messages
+// that it consists of get such names too, and the lists of an event their bound of 1, so that the type
+// hash is the hash of ROS 2. dst is the type that the fields alone make; other names are only set.
 func derived(name string, dst *schema.Message) *schema.Message {
 	service := rosmsg.ServiceOf(name)
 	if service == name {

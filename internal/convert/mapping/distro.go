@@ -8,7 +8,7 @@ const DefaultDistro = "humble"
 
 // SourceDistro returns the ROS 2 distribution whose standard types hold for a recording
 // with this metadata: the one that is asked for, else the one that the recording names if
-// its types are built in, else DefaultDistro. certain reports whether one was named.
+// its types are built in, else DefaultDistro. certain reports whether a distribution was named.
 func SourceDistro(requested string, metadata map[string]string) (distro string, certain bool) {
 	if requested != "" {
 		return requested, true

@@ -44,8 +44,8 @@ type typeKey struct{ typ, encoding, text string }
 type candidate struct {
 	Definition
 	layout string
-	with   string        // whose standard types it has, if another of the place has others
-	more   []string      // distributions that have the same, beside that of origin
+	with   string        // whose standard types it has, if another candidate of the place has other ones
+	more   []string      // distributions that have the same, beside the one of origin
 	doubt  string        // what is odd about it, whatever the messages; "": nothing
 	typ    *message.Type // made by test
 }
@@ -53,7 +53,7 @@ type candidate struct {
 // typeTrials are the trials of all topics of one type.
 type typeTrials struct {
 	candidates []*candidate // in order of preference
-	unread     []error      // why definitions of the user are none
+	unread     []error      // why definitions of the user cannot be used
 	trials     []*trial
 }
 
@@ -73,7 +73,7 @@ type trialResult struct {
 	doubt   string // what was odd first; "": nothing
 }
 
-// NewEvidence returns the Evidence of a recording. The arguments are those of Options.
+// NewEvidence returns the Evidence of a recording. For the arguments see Options.
 func NewEvidence(sets []*defset.Set, sourceDistro string) *Evidence {
 	return &Evidence{lib: newLibrary(sets), distro: sourceDistro, trials: map[topicKey]*trial{},
 		types: map[typeKey]*typeTrials{}}
@@ -83,8 +83,8 @@ func keyOf(t *storage.Topic) topicKey {
 	return topicKey{t.Name, t.Type, t.Encoding, string(t.Schema.Data)}
 }
 
-// Doubts reports whether messages of a topic are needed to find its definition: it has none or a
-// doubtful one, no hash that decides, and definitions of its type are known.
+// Doubts reports whether messages of a topic are needed to find its definition: it has no
+// definition or a doubtful one, no hash that decides, and definitions of its type are known.
 func (e *Evidence) Doubts(t *storage.Topic) bool {
 	if e.trials[keyOf(t)] != nil {
 		return true
@@ -122,8 +122,8 @@ func (e *Evidence) Doubts(t *storage.Topic) bool {
 	return true
 }
 
-// isAny reports whether the md5sum of a ROS 1 topic is none of a type, and stands for any: writers that
-// do not know it leave it out, or write a star or zeros.
+// isAny reports whether the md5sum of a ROS 1 topic stands for any type: writers that do not know the
+// sum leave it out, or write a star or zeros.
 func isAny(sum string) bool {
 	return sum == "" || sum == "*" || len(sum) == 32 && strings.Trim(sum, "0") == ""
 }
@@ -153,8 +153,8 @@ func (e *Evidence) Add(t *storage.Topic, m *storage.Message) {
 	}
 }
 
-// of returns the trial of a topic, or else that of another topic of its type; nil if none of
-// their messages was seen.
+// of returns the trial of a topic, or else the trial of another topic of its type; nil if none
+// of their messages was seen.
 func (e *Evidence) of(t *storage.Topic) *trial {
 	if e == nil {
 		return nil
@@ -172,7 +172,7 @@ func (e *Evidence) of(t *storage.Topic) *trial {
 }
 
 // Layout returns the fingerprint (facts.Layout) of the definition that the messages of a topic
-// prove; "" if they were not needed, "none" if none fits.
+// prove; "" if they were not needed, "none" if no definition fits.
 func (e *Evidence) Layout(t *storage.Topic) string {
 	x := e.of(t)
 	if x == nil {
@@ -194,8 +194,8 @@ func (c *candidate) test(data []byte, e serial.Encoding) (doubt string, err erro
 	return fit.Test(c.typ, data)
 }
 
-// protoCandidates lists the descriptors of a protobuf type without one: those of the user, then the
-// built-in one. Without any of the user there is no choice.
+// protoCandidates lists the descriptors of a protobuf type without one: the user's, then the
+// built-in one. Without descriptors of the user there is no choice.
 func (e *Evidence) protoCandidates(t *storage.Topic) (list []*candidate) {
 	if len(t.Schema.Data) > 0 {
 		return nil
@@ -224,10 +224,10 @@ func (e *Evidence) protoCandidates(t *storage.Topic) (list []*candidate) {
 	return list
 }
 
-// ros2Candidates lists the definitions of a ROS 2 type: those of the user, with the standard types
-// of each distribution, then that of the distribution, the recording's own, those of the others. Last
-// stand those with the Header of ROS 1, whose counter messages of ROS 2 do not have: a short one fits
-// them by chance. unread are errors of definitions of the user.
+// ros2Candidates lists the definitions of a ROS 2 type: the user's, with the standard types of each
+// distribution, then the one of the distribution, the recording's own, and the ones of other
+// distributions. Definitions with the Header of ROS 1 stand last: messages of ROS 2 do not have its
+// counter, but a short definition fits them by chance. unread are errors of definitions of the user.
 func (e *Evidence) ros2Candidates(t *storage.Topic) (list []*candidate, unread []error) {
 	name := ros2TopicType(t)
 	var own *schema.Message

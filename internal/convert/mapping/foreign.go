@@ -12,17 +12,17 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// CDR is not always that of ROS 2. Recorders of DDS have definitions in plain IDL,
+// CDR is not always CDR of ROS 2. Recorders of DDS have definitions in plain IDL,
 // and some programs write definitions of ROS 1 beside it. Only a recording that
 // carries any definition has such topics.
 
-// foreign reports whether it is a topic in CDR whose definition ROS 2 does not have in that form.
+// foreign reports whether a topic is in CDR and has a definition in a form that ROS 2 does not have.
 func foreign(t *storage.Topic) bool {
 	return t.Encoding == "cdr" && (t.Schema.Encoding == "omgidl" || t.Schema.Encoding == "ros1msg")
 }
 
 // toROS2 maps a foreign topic to CDR as ROS 2 has it. The bytes of messages with a
-// definition in IDL stay, unless it has what only IDL has, such as unions.
+// definition in IDL stay, unless the definition has what only IDL has, such as unions.
 func (m *Mapper) toROS2(t *storage.Topic) (*Result, error) {
 	src, err := m.lib.ros2Definition(t, m.o.SourceDistro)
 	if err != nil {
@@ -76,7 +76,7 @@ func (l library) ros1InCDR(t *storage.Topic, distro string) (*Definition, error)
 
 // An either tries two programs on each message: the first reads CDR, the second ROS 1
 // serialization of the same type. A message fits both only by chance: the first four bytes
-// of CDR are not a length or number that often begins one of ROS 1.
+// of CDR are not a length or number that often begins a message of ROS 1.
 type either [2]*transcode.Plan
 
 // Append implements Program.
@@ -100,7 +100,7 @@ func (e *either) Append(dst, src []byte) ([]byte, error) {
 // SizeHint implements Program.
 func (e *either) SizeHint(n int) int { return e[0].SizeHint(n) }
 
-// Losses lists those of both.
+// Losses lists the losses of both.
 func (e *either) Losses() []transcode.Loss { return append(Losses(e[0]), Losses(e[1])...) }
 
 // Reset sets what Losses counts to zero.

@@ -14,8 +14,8 @@ import (
 // Given stands before the place in the origin of a definition that the user has.
 const Given = "given "
 
-// lookup finds the text of types that a definition uses and does not have: among those that the
-// user has, then among the standard ones.
+// lookup finds the text of types that a definition uses and does not have: among the user's
+// definitions, then among the standard ones.
 func (l library) lookup(distro string) func(string) (string, bool) {
 	find := lookupIn(distro)
 	for _, set := range slices.Backward(l.sets) {
@@ -25,7 +25,7 @@ func (l library) lookup(distro string) func(string) (string, bool) {
 }
 
 // ros1Given returns the first definition of a ROS 1 type that the user has and that suits. Without
-// one, the error explains why those that were found do not.
+// one, the error explains why the definitions that were found do not suit.
 func (l library) ros1Given(name string, suits func(*schema.Message) bool) (*Definition, error) {
 	return l.fromSets(name, rosmsg.ROS1, ROS1Distro, func(msg *schema.Message) error {
 		if suits(msg) {
@@ -35,7 +35,7 @@ func (l library) ros1Given(name string, suits func(*schema.Message) bool) (*Defi
 	})
 }
 
-// ros2Given does the same for a ROS 2 type. hash is that of the messages, or "".
+// ros2Given does the same for a ROS 2 type. hash is the type hash of the messages, or "".
 func (l library) ros2Given(name, distro, hash string) (*Definition, error) {
 	return l.fromSets(name, rosmsg.ROS2, distro, func(msg *schema.Message) error {
 		if hash == "" || hash == hashOf(msg) {
@@ -45,7 +45,7 @@ func (l library) ros2Given(name, distro, hash string) (*Definition, error) {
 	})
 }
 
-// fromSets returns the first definition that suits; one with the Header of ROS 1 suits ROS 2 if no other does.
+// fromSets returns the first definition that suits; one with the Header of ROS 1 suits ROS 2 only if no other does.
 func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits func(*schema.Message) error) (*Definition,
 	error) {
 	var wrong error
@@ -72,9 +72,9 @@ func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits fu
 	return old, wrong
 }
 
-// messages returns what a type is by a place of the user: with the types that it uses as that place
-// has them, and with those of the distribution where it has them too, which makes a definition of
-// ROS 1 one of ROS 2. It is empty if the place does not define the type.
+// messages returns the type by the definitions of a place of the user: with the types that it uses as the
+// place has them, and with the types of the distribution where it has them too, which turns a definition
+// of ROS 1 into a definition of ROS 2. It is empty if the place does not define the type.
 func (l library) messages(set *defset.Set, name string, d rosmsg.Dialect, distro string) (list []*schema.Message,
 	err error) {
 	msg, err := set.Message(name, d, l.lookup(distro))

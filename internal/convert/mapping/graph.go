@@ -5,7 +5,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// A dialect makes the graph of a type in the other dialect, each once. Types that the target
+// A dialect makes the graph of a type in the other dialect, each type once. Types that the target
 // knows under the same name with the same fields get the target's own
 // definition, with its field names and constants; all others keep theirs.
 type dialect struct {

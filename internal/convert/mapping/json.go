@@ -43,8 +43,8 @@ func (m *Mapper) jsonDefinition(t *storage.Topic) (*Definition, error) {
 		Origin: "file"}, nil
 }
 
-// fromJSON maps a topic in JSON: it becomes a type of ROS 1, and from there what that
-// becomes in the target, if it is none of Foxglove's well-known schemas.
+// fromJSON maps a topic in JSON: unless its schema is one of Foxglove's well-known ones,
+// it becomes a type of ROS 1, and from there what the type becomes in the target.
 func (m *Mapper) fromJSON(t *storage.Topic) (*Result, error) {
 	d, err := m.jsonDefinition(t)
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 // Known is what is known about the definitions of a recording: which places have them, and what its
 // messages show. Every command that decodes messages gets it from Look, so that all decode alike.
 type Known struct {
-	Definitions  []*defset.Set // those that the user has, in order of preference
+	Definitions  []*defset.Set // definitions of the user, in order of preference
 	SourceDistro string        // ROS 2 distribution whose types are read if the source carries none
 	Certain      bool          // SourceDistro is what the source has or the user asks for, and no default
-	Evidence     *Evidence     // what the messages show; nil: none is needed
+	Evidence     *Evidence     // what the messages show; nil: it is not needed
 }
 
 // Look finds what is known about the definitions of an open recording with this description. asked is
-// the distribution that the user wants, "" if none. It tries the definitions of all topics that have
-// none, whichever of them the caller reads: see Evidence. For that it reads a few blocks, spread over
-// the recording, and by a query messages of topics that these do not have. A part that cannot be read
+// the distribution that the user wants, "" for any. It tries definitions for all topics without
+// one, whichever of them the caller reads: see Evidence. For that it reads a few blocks, spread over
+// the recording, and by a query messages of topics that these blocks do not have. A part that cannot be read
 // is skipped: Damage of r has it.
 func Look(ctx context.Context, r storage.Reader, info *storage.Info, sets []*defset.Set, asked string) (Known, error) {
 	k := Known{Definitions: sets}
@@ -54,7 +54,7 @@ func (k Known) Options() Options {
 // How much is read to find definitions.
 const (
 	evidenceBlocks   = 12       // spread over the recording
-	evidenceBytes    = 64 << 20 // of them
+	evidenceBytes    = 64 << 20 // of these blocks
 	evidenceMessages = 32       // of one topic, as far as the blocks have them
 	evidenceQuery    = 4        // of a topic that no block has, by a query
 	evidenceRows     = 1000     // messages of such topics, all together
@@ -74,7 +74,7 @@ func (s *sampler) add(m *storage.Message) {
 	}
 }
 
-// blocks reads some blocks, spread over all of them.
+// blocks reads some blocks, spread over all blocks.
 func (s *sampler) blocks(ctx context.Context, r storage.BlockReader) {
 	blocks, err := r.Blocks()
 	if err != nil || len(blocks) == 0 {
@@ -98,7 +98,7 @@ func (s *sampler) blocks(ctx context.Context, r storage.BlockReader) {
 	}
 }
 
-// spread takes so many messages of each topic of a block, spread over it.
+// spread takes so many messages of each topic of a block, spread over the block.
 func (s *sampler) spread(list []storage.Message, share int) {
 	count, at := make([]int, len(s.seen)), make([]int, len(s.seen))
 	for i := range list {

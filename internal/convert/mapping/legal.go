@@ -7,7 +7,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// illegalNames lists the names in a ROS 2 type, and in those that it uses, that ROS 2
+// illegalNames lists the names in a ROS 2 type, and in the types that it uses, that ROS 2
 // does not allow (ros2/rosidl rosidl_adapter parser.py): ROS 1 allows more.
 func illegalNames(m *schema.Message) (illegal []string) {
 	for _, m := range append([]*schema.Message{m}, schema.Dependencies(m)...) {
@@ -33,14 +33,14 @@ func illegalNames(m *schema.Message) (illegal []string) {
 	return illegal
 }
 
-// legalField reports whether it is the name of a field or package: lower case with single
+// legalField reports whether a field or package may have a name: lower case with single
 // underscores between its words, a letter first.
 func legalField(s string) bool {
 	return s != "" && s[0] >= 'a' && s[0] <= 'z' && only(s, "abcdefghijklmnopqrstuvwxyz0123456789_") &&
 		!strings.Contains(s, "__") && !strings.HasSuffix(s, "_")
 }
 
-// legalType reports whether it is the name of a type: letters and digits, a capital first. Those
+// legalType reports whether a type may have a name: letters and digits, a capital first. Types
 // that belong to a service or action have an underscore before their last part.
 func legalType(s string) bool {
 	parts := strings.Split(s, "_")
@@ -57,7 +57,7 @@ func legalType(s string) bool {
 var serviceParts = map[string]bool{"Request": true, "Response": true, "Event": true, "Goal": true, "Result": true,
 	"Feedback": true, "FeedbackMessage": true}
 
-// legalConstant reports whether it is the name of a constant: capitals with single underscores
+// legalConstant reports whether a constant may have a name: capitals with single underscores
 // between its words.
 func legalConstant(s string) bool { return legalField(strings.ToLower(s)) && strings.ToUpper(s) == s }
 

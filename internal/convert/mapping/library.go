@@ -17,12 +17,12 @@ import (
 // ROS1Distro is the distribution whose standard ROS 1 types are built in.
 const ROS1Distro = "noetic"
 
-// A library holds the standard definitions that were asked for, parsed, and those that
-// the user has.
+// A library holds the standard definitions that were asked for, parsed, and the
+// definitions of the user.
 type library struct {
 	parsed   map[string]*schema.Message // by distribution and name; nil: the distribution does not have the type
 	sets     []*defset.Set              // in order of preference
-	evidence *Evidence                  // of the recording's messages; nil: there is none
+	evidence *Evidence                  // of the recording's messages, or nil
 }
 
 func newLibrary(sets []*defset.Set) library {
@@ -63,7 +63,7 @@ func ros2Distros() []string {
 	return names
 }
 
-// isStandard reports whether a definition is that of some ROS 2 distribution.
+// isStandard reports whether some ROS 2 distribution has a definition.
 func (l library) isStandard(msg *schema.Message) bool {
 	hash, err := schema.RIHS01(msg)
 	if err != nil {
@@ -189,7 +189,7 @@ func (l library) ros1Definition(t *storage.Topic) (*Definition, error) {
 }
 
 // ros2Definition finds the definition of a ROS 2 topic: the file's own text,
-// else the standard one with the file's type hash, else that of distro.
+// else the standard one with the file's type hash, else the one of distro.
 func (l library) ros2Definition(t *storage.Topic, distro string) (*Definition, error) {
 	name, hash := ros2TopicType(t), t.Metadata[storage.MetaTypeHash]
 	if !validHash(hash) {
@@ -198,7 +198,7 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*Definition, e
 	var msg *schema.Message
 	err := fmt.Errorf("the recording has no definition of it")
 	if blank := len(strings.TrimSpace(string(t.Schema.Data))) == 0; blank {
-		// The text of a type without fields is as empty as none.
+		// The text of a type without fields is empty, as if there were no text.
 		if empty := (&schema.Message{Name: name}); hash != "" && hash == hashOf(empty) {
 			return &Definition{ROS: empty, Origin: "file"}, nil
 		}
@@ -270,8 +270,8 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*Definition, e
 	return d, nil
 }
 
-// doubtful reports whether it is a definition that contradicts every distribution for a type
-// that they have. Some recorders wrote place-holders.
+// doubtful reports whether a definition contradicts every distribution that has the type. Some
+// recorders wrote place-holders.
 func (l library) doubtful(msg *schema.Message) bool {
 	for _, distro := range ros2Distros() {
 		if l.ros2(distro, msg.Name) != nil {
@@ -282,7 +282,7 @@ func (l library) doubtful(msg *schema.Message) bool {
 }
 
 func hashOf(msg *schema.Message) string {
-	h, _ := schema.RIHS01(msg) // "" for kinds that have none
+	h, _ := schema.RIHS01(msg) // "" for kinds that have no hash
 	return h
 }
 

@@ -23,9 +23,9 @@ import (
 // Options are what the topics are mapped to.
 type Options struct {
 	Encoding string // of the sink's messages: "ros1", "cdr" or "protobuf"
-	// reports whether messages stay as they are, whatever their encoding; nil: none do
+	// reports whether messages stay as they are, whatever their encoding; nil: no messages do
 	Keep func(t *storage.Topic) bool
-	// reports whether the sink could take a topic as it is; nil: none that has another encoding
+	// reports whether the sink could take a topic as it is; nil: no topic that has another encoding
 	Holds        func(t *storage.Topic) bool
 	Distro       string // ROS 2 distribution whose types are written
 	SourceDistro string // ROS 2 distribution whose types are read if the source carries none
@@ -33,14 +33,14 @@ type Options struct {
 	Rosout       Rosout
 	ProtoTypes   ProtoTypes
 	Frames       apollo.Frames
-	Definitions  []*defset.Set // those that the user has, in order of preference
+	Definitions  []*defset.Set // definitions of the user, in order of preference
 	Target       *Target       // the definitions that ROS types shall have; nil: see Distro
 	Evidence     *Evidence     // what the messages show about definitions; nil: the order of preference decides alone
 	Sequence     bool          // the sink keeps Message.Sequence, which the source does not have
-	Hashes       bool          // CDR topics that stay as they are get the hash of their definition, if they have none
-	Events       bool          // and those of services and actions a definition of their own, in place of the service's
+	Hashes       bool          // CDR topics that stay as they are get the hash of their definition, if they have no hash
+	Events       bool          // and messages of services and actions a definition of their own, in place of the service's
 	Decided      bool          // messages stay as they are, and topics get the definitions by which they are read
-	// of the descriptors of Apollo types that are written: one of proto/apollo.Layouts; "" is the first
+	// of the descriptors of Apollo types that are written, from proto/apollo.Layouts; "" is the first
 	Layout string
 }
 
@@ -77,7 +77,7 @@ func New(o Options) *Mapper {
 	return m
 }
 
-// Map returns what topic t becomes. One that cannot be converted stays as it is if the
+// Map returns what topic t becomes. A topic that cannot be converted stays as it is if the
 // sink holds such topics. The error wraps ErrCannotCross.
 func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
 	res, err := m.convert(t)
@@ -132,7 +132,7 @@ func (m *Mapper) convert(t *storage.Topic) (*Result, error) {
 }
 
 // same carries the topic over. A ROS 2 topic gets its type's name as it is
-// written since 2019, unless it stays as it is with its definition, and one without a
+// written since 2019, unless it stays as it is with its definition. A topic without a
 // definition gets the standard one, if Complete has found it.
 func (m *Mapper) same(t *storage.Topic) *Result {
 	res := &Result{Topic: *t, Definition: "file"}
@@ -223,7 +223,7 @@ func (m *Mapper) completeROS1(res *Result) {
 }
 
 // sumDefinition writes the md5sum of the topic's own definition, which other formats than the bag may
-// leave out, and some writers of bags, too: nodes of ROS 1 need it. One that stands in the place of a sum is
+// leave out, and some writers of bags, too: nodes of ROS 1 need it. What stands in the place of a sum is
 // replaced only if the definition has all its parts.
 func (m *Mapper) sumDefinition(res *Result) {
 	t := &res.Topic
@@ -242,7 +242,7 @@ func (m *Mapper) sumDefinition(res *Result) {
 	}
 }
 
-// checkSum warns of an md5sum that is not that of the topic's definition. It stays, as all that a bag has
+// checkSum warns of an md5sum that is not the sum of the topic's definition. It stays, as all that a bag has
 // stays in another bag.
 func (m *Mapper) checkSum(res *Result) {
 	def, err := m.lib.ros1Definition(&res.Topic)
@@ -419,7 +419,7 @@ func (m *Mapper) knownROS2(src *schema.Message) *schema.Message {
 }
 
 // knownROS1 returns the standard ROS 1 definition for a ROS 2 type, when the
-// source's definition is that of any ROS 2 distribution or has the same fields.
+// source's definition is in any ROS 2 distribution or has the same fields.
 func (m *Mapper) knownROS1(src *schema.Message) *schema.Message {
 	dst := m.lib.ros1(ros1Name(src.Name))
 	if dst == nil {
@@ -458,8 +458,8 @@ func (r *Result) noPlace(code, typ string, fields []string) {
 	}
 }
 
-// dropSeq sets what becomes of the counters of ROS 1 Headers in ROS 2, which has none. The
-// one that a message begins with may become the sequence of the message.
+// dropSeq sets what becomes of the counters of ROS 1 Headers in ROS 2, which has no such counters.
+// The counter that a message begins with may become the sequence of the message.
 func (r *Result) dropSeq(plan *transcode.Plan, sequence bool) {
 	first, other := plan.DropsSeq()
 	if first && sequence {

@@ -6,11 +6,11 @@
 //
 //	names.go    type names that differ between ROS 1 and ROS 2
 //	rules.go    fields that do not match by name (log levels, time wrappers)
-//	graph.go    a ROS 1 type graph as that of ROS 2, and back
+//	graph.go    a ROS 1 type graph as a ROS 2 type graph, and back
 //	complete.go definitions that a copied recording does not have
 //	known.go    what is known about the definitions of a recording, found once for all commands
 //	evidence.go which definitions fit the messages; verdict.go: which one is used
-//	given.go    definitions that the user has; unhelpful.go: those that did not help
+//	given.go    definitions that the user has; unhelpful.go: definitions that did not help
 //	legal.go    names that ROS 2 does not allow
 //	alone.go    definitions that can be read without others
 //	qos.go      latched publishers and transient_local
@@ -24,7 +24,7 @@
 //	pack.go     descriptors as text that metadata can hold
 //	program.go  programs in a row
 //
-// docs/mapping.md is the user's view of them. A Mapper is used by one
+// docs/mapping.md is the user's view of these policies. A Mapper is used by one
 // goroutine; what it returns is immutable.
 package mapping
 
@@ -58,7 +58,7 @@ type Remark struct {
 	Loss          bool // the target does not carry it; otherwise it is only worth knowing
 	ByDesign      bool // a loss that lies in the nature of the target format
 	Fields        int  // that the target has no place for; 0: it is about something else
-	Counted       bool // a loss of those messages only that the program counts; see Losses
+	Counted       bool // a loss only of messages that the program counts; see Losses
 	Warning       bool // no loss, but values may be wrong, or a place of the user did not help: the user must see it
 }
 

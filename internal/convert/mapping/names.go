@@ -36,7 +36,7 @@ func ros2Name(name string) string {
 }
 
 // plainROS2Name is ros2Name without the types that have another name. A type without a package gets
-// that of types of IDL without a module.
+// the package of types of IDL without a module.
 func plainROS2Name(name string) string {
 	pkg, short, ok := strings.Cut(name, "/")
 	if !ok {
@@ -60,7 +60,7 @@ func ros1Name(name string) string {
 	return pkg + "/" + rest[strings.LastIndexByte(rest, '/')+1:]
 }
 
-// fullROS2Name makes a name one that ROS 2 can have, pkg/msg/Type: with the /msg/ that recordings from
+// fullROS2Name turns a name into a name that ROS 2 can have, pkg/msg/Type: with the /msg/ that recordings from
 // before June 2019 leave out, without the modules of DDS, with a package, and with letters, digits and
 // underscores alone.
 func fullROS2Name(name string) string {
@@ -94,7 +94,7 @@ func identifier(s string) string {
 	return s
 }
 
-// legalGraph returns a type of which it and all that it uses have names that ROS 2 can have.
+// legalGraph returns a type with names that ROS 2 can have, for itself and for all types that it uses.
 func legalGraph(m *schema.Message) *schema.Message {
 	made := map[*schema.Message]*schema.Message{}
 	var legal func(m *schema.Message) *schema.Message

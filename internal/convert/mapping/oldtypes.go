@@ -21,10 +21,10 @@ var moved = map[string]string{
 	"rostools/Log":    "rosgraph_msgs/Log",
 }
 
-// bare finds the standard definition of a topic whose recording has none, as is usual in
-// bags before version 1.2. Its md5sum proves it right: that of the type, of the name that the
-// type has today, or of any other type, as equal sums mean equal fields. Without an md5sum the
-// name must do. It is nil if nothing fits.
+// bare finds the standard definition of a topic whose recording has no definition, as is usual
+// in bags before version 1.2. The md5sum of the topic proves it right: the definition of the type,
+// of the name that the type has today, or of any other type, as equal sums mean equal fields.
+// Without an md5sum the name must do. It is nil if nothing fits.
 func (l library) bare(t *storage.Topic, want string) *schema.Message {
 	std := l.ros1(t.Type)
 	if std == nil {
@@ -61,7 +61,7 @@ func (l library) byMD5(sum, short string) (found *schema.Message) {
 // oldMD5 returns the sums that a type may have by the algorithm of before ROS 0.6: over the
 // text of the definition and then of all that it uses, comments and all (roslib
 // gentools.compute_md5_v1). The standard texts are without comments here, so that only types
-// whose definition never had some are known by it.
+// whose definition never had comments are known by it.
 func oldMD5(msg *schema.Message) []string {
 	var texts []string
 	seen := map[string]bool{}

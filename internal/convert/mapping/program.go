@@ -21,7 +21,7 @@ type Program interface {
 	SizeHint(n int) int
 }
 
-// A Timed program needs the log time of the message, ns since 1970, for those
+// A Timed program needs the log time of the message, ns since 1970, for messages
 // that have no time of their own.
 type Timed interface {
 	AppendAt(dst, src []byte, logTime int64) ([]byte, error)
@@ -68,7 +68,7 @@ func Reset(p Program) {
 }
 
 // SeqOffset returns where in the output of a program the counter of a ROS 1
-// Header lies that is to be counted up, -1 when there is none.
+// Header lies that is to be counted up, -1 without one.
 func SeqOffset(p Program) int {
 	if s, ok := p.(interface{ SeqOffset() int }); ok {
 		return s.SeqOffset()

@@ -46,7 +46,7 @@ func (p *protoTypes) parse(data []byte) (*protoschema.Set, error) {
 }
 
 // descriptor finds the descriptor of a protobuf topic's messages: the recording's own, the one that
-// fits the messages, that of the user, or the built-in one.
+// fits the messages, the user's, or the built-in one.
 func (m *Mapper) descriptor(t *storage.Topic) (*Definition, error) {
 	if len(t.Schema.Data) > 0 && (t.Schema.Encoding == "protobuf" || protoapollo.Message(t.Type) == nil) {
 		set, err := m.proto.parse(t.Schema.Data)
@@ -128,8 +128,8 @@ func (m *Mapper) fromProto(t *storage.Topic) (*Result, error) {
 	return res, nil
 }
 
-// descriptors returns the serialized descriptors of a protobuf topic: the recording's own, or those of
-// the user; nil for built-in ones.
+// descriptors returns the serialized descriptors of a protobuf topic: the recording's own, or the
+// user's; nil for built-in ones.
 func (d *Definition) descriptors(t *storage.Topic) []byte {
 	if !strings.HasPrefix(d.Origin, Given) {
 		return t.Schema.Data
@@ -148,7 +148,7 @@ func (m *Mapper) wire() serial.Encoding {
 	return serial.CDR
 }
 
-// becomeROS makes a topic that was none of ROS one with that type.
+// becomeROS turns a topic that was not of ROS into a topic of ROS with that type.
 func (r *Result) becomeROS(msg *schema.Message, encoding string) {
 	if encoding == "cdr" {
 		r.setROS2(msg)

@@ -16,7 +16,7 @@ var latchedQoS = storage.QoS{
 // tfStatic is always latched, whatever its publisher offered: its readers rely on it.
 func tfStatic(topic string) bool { return topic == "/tf_static" || topic == "tf_static" }
 
-// latch sets the profile of a topic in ROS 2 that is latched in ROS 1; others keep theirs.
+// latch sets the profile of a topic in ROS 2 that is latched in ROS 1; other topics keep their profiles.
 func (r *Result) latch() {
 	if r.Topic.Metadata[storage.MetaLatching] == "1" || tfStatic(r.Topic.Name) {
 		r.Topic.QoS = []storage.QoS{latchedQoS}

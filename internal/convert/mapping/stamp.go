@@ -15,13 +15,13 @@ import (
 // number of goroutines.
 //
 //	ROS 1, CDR   stamp of the std_msgs/Header that the message is or begins with
-//	tf           that of the first transform
+//	tf           stamp of the first transform
 //	protobuf     header.timestamp_sec, a double: Apollo's types
 type Stamp struct {
 	typ  *message.Type
 	path *message.Path // to the seconds
 	cdr  bool
-	list bool // the header is that of the first element of a list
+	list bool // the header is in the first element of a list
 }
 
 // Stamp returns where the stamp of a topic's messages is; nil when they do not
@@ -38,7 +38,7 @@ func (m *Mapper) Stamp(t *storage.Topic) *Stamp {
 	return newStamp(typ, path)
 }
 
-// stampPath returns the path to the stamp of a ROS type; "" if it has none.
+// stampPath returns the path to the stamp of a ROS type; "" if it has no stamp.
 func stampPath(msg *schema.Message) string {
 	if isHeader(msg) {
 		return "stamp"
@@ -58,7 +58,7 @@ func stampPath(msg *schema.Message) string {
 	return ""
 }
 
-// newStamp returns the stamp at a path; nil if there is no time.
+// newStamp returns the stamp at a path; nil if no time is there.
 func newStamp(typ *message.Type, path string) *Stamp {
 	p, err := typ.Path(path)
 	switch {
@@ -87,12 +87,12 @@ func isHeader(msg *schema.Message) bool {
 	return false
 }
 
-// Settable reports whether Set can write the stamp: that of a list of transforms is
-// one of several.
+// Settable reports whether Set can write the stamp: a list of transforms has several
+// stamps.
 func (s *Stamp) Settable() bool { return !s.list }
 
-// Time returns the stamp of a message, ns since 1970; false when it has none,
-// or it is 0, which means the same.
+// Time returns the stamp of a message, ns since 1970; false if it has no stamp,
+// or the stamp 0, which means the same.
 func (s *Stamp) Time(data []byte) (int64, bool) {
 	b, order := s.find(data)
 	switch {
@@ -129,7 +129,7 @@ func (s *Stamp) Set(data []byte, ns int64) bool {
 	return true
 }
 
-// find returns the 8 bytes of the stamp, nil when the message has none, or is in a
+// find returns the 8 bytes of the stamp, nil if the message has no stamp, or is in a
 // form of CDR that is not known.
 func (s *Stamp) find(data []byte) ([]byte, binary.ByteOrder) {
 	c := message.OpenInPlace(s.typ, data)

@@ -21,7 +21,7 @@ import (
 // source. A type that it does not have stays as it is.
 type Target struct {
 	Set    *defset.Set    // the definitions
-	Distro string         // or those of a distribution
+	Distro string         // or the definitions of this distribution
 	Rules  *migrate.Rules // how old versions become new ones; nil: by the names of fields
 }
 
@@ -40,8 +40,8 @@ func (t *Target) Place() string {
 const maxVersions = 32
 
 // target returns the definition that a type has in the target, in the dialect of an encoding; nil
-// if the target does not have it. name is a common one. Of a type that only IDL has, messages are
-// written as plain ones.
+// if the target does not have it. name is a common one. Messages of a type that only IDL has are
+// written as plain messages.
 func (m *Mapper) target(name string, to serial.Encoding) (*schema.Message, error) {
 	msg, err := m.targetOwn(name, to)
 	if msg != nil {
@@ -120,7 +120,7 @@ func (g *Migration) Same() bool { return len(g.Plans) == 0 }
 func (g *Migration) Equal() bool { return g.Target != nil && schema.Equal(g.Source, g.Target) }
 
 // Migration finds out what becomes of the messages of a topic in ROS 1 serialization or CDR, in one
-// of these. The error wraps migrate.ErrRules if it is one of the rules.
+// of these encodings. The error wraps migrate.ErrRules if it is about the rules.
 func (m *Mapper) Migration(t *storage.Topic, encoding string) (*Migration, error) {
 	d, err := m.sourceDefinition(t)
 	if err != nil {
@@ -129,8 +129,8 @@ func (m *Mapper) Migration(t *storage.Topic, encoding string) (*Migration, error
 	return m.migration(d, serial.Of(t.Encoding), serial.Of(encoding))
 }
 
-// migration makes the programs from a definition to that of the target, by way of the versions
-// between that the rules name.
+// migration makes the programs from a definition to the definition of the target, by way of the
+// versions between that the rules name.
 func (m *Mapper) migration(d *Definition, from, to serial.Encoding) (*Migration, error) {
 	g := &Migration{Source: d.ROS}
 	rules := m.o.Target.Rules
@@ -177,7 +177,7 @@ func (m *Mapper) migration(d *Definition, from, to serial.Encoding) (*Migration,
 	return g, m.step(g, src, g.Target, from, to)
 }
 
-// isKnown reports whether a definition is that of ROS 1 or of some ROS 2 distribution.
+// isKnown reports whether ROS 1 or some ROS 2 distribution has a definition.
 func (l library) isKnown(msg *schema.Message) bool {
 	if std := l.ros1(msg.Name); std != nil && schema.MD5(std) == schema.MD5(msg) {
 		return true
@@ -260,7 +260,7 @@ func (m *Mapper) migrate(t *storage.Topic) (*Result, error) {
 }
 
 // intoTarget makes the program from one encoding to the definition of the target in another; it
-// returns nil if there is no target, or it does not have the type.
+// returns nil without a target, and if the target does not have the type.
 func (m *Mapper) intoTarget(res *Result, src *Definition, from, to serial.Encoding) (*schema.Message, *transcode.Plan,
 	error) {
 	if m.o.Target == nil {

@@ -30,8 +30,8 @@ type Text struct {
 	err   error                          // why there is no such type
 }
 
-// A TopicsText is the definition of topics or of a type, and its tree if somebody has expanded it. docs/json.md
-// describes its JSON, that of bagconv defs show.
+// A TopicsText is the definition of topics or of a type, and its tree if somebody has expanded it. Its JSON is the
+// JSON of bagconv defs show, which docs/json.md describes.
 type TopicsText struct {
 	Topics []string `json:"topics"`
 	*Text

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// unhelpful warns of definitions of the user that were not used for a type, though none of the
-// recording's own was: who names a place expects to be told why it did not help.
+// unhelpful warns of definitions of the user that were not used for a type, though no definition
+// of the recording was: who names a place expects to be told why it did not help.
 func (x *trial) unhelpful(d *Definition, fits []int) {
 	helped := map[string]bool{}
 	for _, i := range fits {

@@ -8,9 +8,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// fits lists the candidates that fit all messages of a trial, in order of preference: those
-// without doubts, or else those with some, or else those that fit all but a few, which may be
-// damaged.
+// fits lists the candidates that fit all messages of a trial, in order of preference: candidates
+// without doubts, or else with doubts, or else candidates that fit all but a few messages, which
+// may be damaged.
 func (x *trial) fits() (list []int) {
 	least := x.messages
 	for _, r := range x.results {
@@ -35,7 +35,7 @@ func (x *trial) fits() (list []int) {
 // damagedShare is how many messages must fit a definition for each that does not.
 const damagedShare = 8
 
-// rivals lists those of some candidates that are read otherwise than the first of them.
+// rivals lists the candidates by which messages are read otherwise than by the first one.
 func (x *trial) rivals(fits []int) (list []*candidate) {
 	first := x.candidates[fits[0]]
 	for _, i := range fits[1:] {
@@ -47,7 +47,7 @@ func (x *trial) rivals(fits []int) (list []*candidate) {
 }
 
 // decide returns the definition that the messages prove, with remarks about what was open.
-// Several that fit and differ are a choice by the order of preference, which choice reports. The
+// If several fit and differ the order of preference decides, which choice reports. The
 // error names where each candidate broke.
 func (x *trial) decide(whose string) (d *Definition, choice bool, err error) {
 	fits := x.fits()
@@ -152,7 +152,7 @@ type Try struct {
 }
 
 // Tries lists the definitions that were tried on the messages of a topic, in the order of
-// preference, and on how many messages; none if its definition is not in doubt.
+// preference, and on how many messages; nothing if its definition is not in doubt.
 func (e *Evidence) Tries(t *storage.Topic) (list []Try, messages int) {
 	x := e.of(t)
 	if x == nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // wellKnown makes the program to the standard ROS type of one of Foxglove's schemas,
-// and returns that type; nil when there is none, or none is asked for. src is the ROS 1
-// type that is generated from the schema, head makes messages of it.
+// and returns that type; nil if no type corresponds, or it is not asked for. src is the ROS 1
+// type that is generated from the schema, head makes messages of src.
 func (m *Mapper) wellKnown(res *Result, name string, src *schema.Message, head Program) *schema.Message {
 	cdr := m.o.Encoding == "cdr"
 	ros := foxglove.ROSType(name, cdr)

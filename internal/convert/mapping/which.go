@@ -7,14 +7,14 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Which is the definition of a topic, and why it is that one. docs/json.md describes its JSON, that of
-// bagconv defs which.
+// A Which is the definition of a topic, and why it is that one. Its JSON is the JSON of bagconv defs which,
+// which docs/json.md describes.
 type Which struct {
 	Name       string   `json:"name"`
 	Type       string   `json:"type"`
 	Encoding   string   `json:"encoding"`
 	Definition string   `json:"definition"` // "file", "builtin humble", "given PATH", "none"
-	Layout     string   `json:"layout"`     // facts.Layout; "" if it is no ROS type
+	Layout     string   `json:"layout"`     // facts.Layout; "" if the type is not of ROS
 	Why        []string `json:"why"`
 	Tried      int      `json:"tried_messages"`
 	Candidates []Try    `json:"candidates"` // that were tried on messages, in the order of preference

@@ -15,7 +15,7 @@ func sameWire(a, b *schema.Message) bool {
 	return (&wirePairs{done: map[[2]*schema.Message]bool{}}).same(a, b)
 }
 
-// sameLayout reports whether messages of one type are messages of another of the same dialect:
+// sameLayout reports whether messages of type a are messages of type b of the same dialect:
 // sameWire, and no bound of b is narrower.
 func sameLayout(a, b *schema.Message) bool {
 	return (&wirePairs{done: map[[2]*schema.Message]bool{}, bounds: true}).same(a, b)

@@ -1,5 +1,5 @@
 // Package migrate reads rules that tell how messages of an old version of a type become messages of
-// a new one, checks them against both definitions, and writes a first draft of them.
+// a new one, compares the rules with both definitions, and writes a first draft of rules.
 //
 //	version: 1
 //	types:

@@ -20,7 +20,7 @@ type Change struct {
 }
 
 // Draft returns the text of rules for changes. Where only a person can decide, it is under open, or
-// to is empty; Parse refuses these, so that nothing is lost by accident.
+// to is empty; Parse refuses such rules, so that nothing is lost by accident.
 func Draft(changes []Change) string {
 	var b strings.Builder
 	b.WriteString("# A draft made by bagconv defs changes. Decide what stands under open and remove it from there:\n" +
@@ -87,7 +87,7 @@ func head(b *strings.Builder, src *schema.Message, to string) {
 type decision struct {
 	src, dst *schema.Message
 	open     []openPath
-	known    map[openPath]bool   // of open
+	known    map[openPath]bool   // of the paths in open
 	added    map[string][]string // by the text of their type: fields that only dst has
 }
 

@@ -19,13 +19,13 @@ const MaxSize = 4 << 20
 // ErrRules is wrapped by errors about rules: they cannot be read, or do not fit the definitions.
 var ErrRules = errors.New("the rules cannot be used")
 
-// Rules are those of one file.
+// Rules are the rules of one file.
 type Rules struct {
 	path string
 	list []*rule
 }
 
-// A rule is about one version of a type, or about all that no other rule is about.
+// A rule is about one version of a type, or about all versions that no other rule is about.
 type rule struct {
 	line       int
 	from, to   string // common names

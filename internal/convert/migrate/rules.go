@@ -13,7 +13,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// find returns the rule for messages of src, one for its very version first; nil: there is none.
+// find returns the rule for messages of src, one for its very version first, or nil.
 func (r *Rules) find(src *schema.Message) (any *rule) {
 	if r == nil {
 		return nil
@@ -47,7 +47,7 @@ func (r *Rules) Name(src *schema.Message) string {
 }
 
 // Between returns the version between src and the last one that messages of src become first, in
-// a dialect; nil: there is none. lookup finds the types that it uses.
+// a dialect, or nil. lookup finds the types that it uses.
 func (r *Rules) Between(src *schema.Message, d rosmsg.Dialect, lookup func(string) (string, bool)) (*schema.Message,
 	error) {
 	one := r.find(src)
@@ -150,7 +150,7 @@ func (r *Rules) Accept(src *schema.Message, plan *transcode.Plan) error {
 	return nil
 }
 
-// has reports whether a type has a field of that path. It leads into lists only if that is allowed.
+// has reports whether a type has a field of that path. The path leads into lists only with lists.
 func has(m *schema.Message, path string, lists bool) bool {
 	name, rest, deeper := strings.Cut(path, ".")
 	f := fieldOf(m, name)

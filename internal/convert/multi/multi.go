@@ -6,7 +6,7 @@
 // a type's definition, quality of service or latching stay apart as far as the
 // target keeps them apart. Formats may be mixed.
 //
-// A Reader is as safe for concurrent use as those that it is made of.
+// A Reader is as safe for concurrent use as the readers that it is made of.
 package multi
 
 import (
@@ -30,7 +30,7 @@ type Input struct {
 }
 
 // Format returns a format whose Open reads all inputs, whatever path it is
-// given. It has the name of theirs when they have one, and cannot write.
+// given. It has the name of their format if they have the same one, and cannot write.
 func Format(inputs []Input) *storage.Format {
 	f := &storage.Format{
 		Name: inputs[0].Format.Name, Help: "several recordings",
@@ -88,7 +88,7 @@ func open(ctx context.Context, path string, inputs []Input, o storage.ReadOption
 	return r, err
 }
 
-// A reader is several of them.
+// A reader is several readers.
 type reader struct {
 	path, name string
 	parts      []mergeInput
@@ -105,12 +105,12 @@ type reader struct {
 type mergeInput struct {
 	Input
 	reader storage.Reader
-	topics storage.TopicID // number of its first topic
+	topics storage.TopicID // number of the input's first topic
 
-	differs *storage.Warning // that its metadata is not that of the others; nil: it is
+	differs *storage.Warning // that its metadata differs from the others'; nil: it does not
 }
 
-// list makes the blocks, as f returns those of a part. After an error the blocks stay as they were.
+// list makes the blocks of all parts; f returns the blocks of a part. After an error the blocks stay as they were.
 func (r *reader) list(f func(p *mergeInput) ([]storage.Block, error)) (all []storage.Block, err error) {
 	var starts []int
 	for i := range r.parts {
@@ -142,7 +142,7 @@ func (p *mergeInput) numbered(topics []storage.TopicID) []storage.TopicID {
 	return all
 }
 
-// Order promises what all of them promise. See storage.BlockReader.
+// Order promises what all parts promise. See storage.BlockReader.
 func (r *reader) Order() storage.Order {
 	order := storage.OrderBlocks
 	for i := range r.parts {
@@ -151,7 +151,7 @@ func (r *reader) Order() storage.Order {
 	return order
 }
 
-// BlockTimes finds the times of those that do not promise them. See storage.BlockTimer.
+// BlockTimes finds the times of parts that do not promise them. See storage.BlockTimer.
 func (r *reader) BlockTimes(ctx context.Context, first, last int64) ([]storage.Block, error) {
 	return r.list(func(p *mergeInput) ([]storage.Block, error) {
 		if p.blocks().Order() == storage.OrderBlocks {
@@ -177,7 +177,7 @@ func shift(t, by int64) int64 {
 	return t + by
 }
 
-// Info describes all of them together. See storage.Reader.
+// Info describes all parts together. See storage.Reader.
 func (r *reader) Info() *storage.Info { return r.info.Clone() }
 
 // newInfo returns what Info does.
@@ -230,7 +230,7 @@ func (r *reader) newInfo() *storage.Info {
 	return all
 }
 
-// Damage returns that of all of them. See storage.Reader.
+// Damage returns the damage of all parts. See storage.Reader.
 func (r *reader) Damage() (all storage.Damage) {
 	for i := range r.parts {
 		p := &r.parts[i]
@@ -247,7 +247,7 @@ func (r *reader) Damage() (all storage.Damage) {
 	return all
 }
 
-// Extras lists those of the first, then those of the second, and so on; equal ones once. See
+// Extras lists the extras of the first part, then of the second, and so on; equal ones once. See
 // storage.ExtraReader.
 func (r *reader) Extras() (all storage.Extras, err error) {
 	for i := range r.parts {
@@ -264,7 +264,7 @@ func (r *reader) Extras() (all storage.Extras, err error) {
 			a := &x.Attachments[k]
 			a.LogTime = shift(a.LogTime, p.Shift)
 		}
-		before := all // of the recordings before this one
+		before := all // of the parts before this one
 		for k := range x.Attachments {
 			if known, err := hasAttachment(before.Attachments, &x.Attachments[k]); err != nil {
 				return all, err
@@ -283,12 +283,12 @@ func (r *reader) Extras() (all storage.Extras, err error) {
 	return all, nil
 }
 
-// Blocks lists the blocks of the first, then those of the second, and so on.
+// Blocks lists the blocks of the first part, then of the second, and so on.
 func (r *reader) Blocks() ([]storage.Block, error) {
 	return append([]storage.Block(nil), r.blocks...), nil
 }
 
-// ReadBlock reads a block of one of them. See storage.BlockReader.
+// ReadBlock reads a block of one of the parts. See storage.BlockReader.
 func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if i < 0 || i >= len(r.blocks) {
 		return fmt.Errorf("there is no block %d", i)
@@ -307,7 +307,7 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	return nil
 }
 
-// place sets the topic and times of a message among all.
+// place sets the topic and times of a message as they are among all parts.
 func (p *mergeInput) place(m *storage.Message) {
 	m.Topic += p.topics
 	if p.Shift != 0 {
@@ -315,7 +315,7 @@ func (p *mergeInput) place(m *storage.Message) {
 	}
 }
 
-// ReadNext returns the messages of the first, then those of the second, and so on.
+// ReadNext returns the messages of the first part, then of the second, and so on.
 func (r *reader) ReadNext() (*storage.Message, error) {
 	for r.err == nil {
 		if r.next == len(r.parts) {
@@ -334,7 +334,7 @@ func (r *reader) ReadNext() (*storage.Message, error) {
 	return nil, r.err
 }
 
-// Close closes all of them.
+// Close closes all parts.
 func (r *reader) Close() error {
 	var err error
 	for _, p := range r.parts {

@@ -23,7 +23,7 @@ type Recipe struct {
 	Format   string    `json:"format"`            // of the output
 	Settings []Setting `json:"settings"`          // that change the output
 	Content  string    `json:"content,omitempty"` // hash of the files that settings and the environment name; "": no files
-	// that do not change the output if there is one, such as its verification
+	// that do not change the bytes of the output, such as its verification
 	Run []Setting `json:"run"`
 }
 

@@ -104,7 +104,7 @@ func (s *Source) message() (*storage.Message, error) {
 	return m, wrongIndex(err)
 }
 
-// wrongIndex makes the error of a query one about its index, if that is what is damaged:
+// wrongIndex turns the error of a query into one about its index, if the index is damaged:
 // the messages are there all the same.
 func wrongIndex(err error) error {
 	if errors.Is(err, storage.ErrCorrupt) {

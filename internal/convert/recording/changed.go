@@ -26,9 +26,9 @@ func lookAt(fsys storage.FS, paths []string) sourceFiles {
 }
 
 // changes has a warning for each file that has another size or time of modification
-// now, or is another file. A name that is gone is none: what was open stays readable.
-// A change within the resolution of the file system's clock, or one that sets the time
-// back, is not seen.
+// now, or is another file. A name that is gone is no change: what was open stays readable.
+// A change within the resolution of the file system's clock, or a change that sets the
+// time back, is not seen.
 func (f *sourceFiles) changes() (list []storage.Warning) {
 	for i, path := range f.paths {
 		was := f.infos[i]

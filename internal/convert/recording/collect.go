@@ -128,7 +128,7 @@ func (p *Pipeline) copyBlock(b *batch) (bool, error) {
 	return copied, err
 }
 
-// emit writes one message of a block to the sink: number i of b, or one from the spill file if b is nil.
+// emit writes one message of a block to the sink: number i of b, or a message of the spill file if b is nil.
 func (p *Pipeline) emit(m *storage.Message, block int, b *batch, i int) error {
 	rt := &p.routes[m.Topic]
 	if p.Trace != nil {

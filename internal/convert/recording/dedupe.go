@@ -38,7 +38,7 @@ type messageSum struct {
 	sums       [2]uint64
 }
 
-// maxSeen bounds the messages of one time that a deduper knows; those after them stay.
+// maxSeen bounds the messages of one time that a deduper knows; messages after them stay.
 const maxSeen = 1 << 20
 
 // newDeduper returns a deduper for the routes of a run.

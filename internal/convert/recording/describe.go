@@ -11,8 +11,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Description is what a recording has. docs/json.md describes its JSON, that of bagconv info, in which nanoseconds
-// are text.
+// A Description is what a recording has. docs/json.md describes its JSON, which bagconv info prints: nanoseconds
+// are text there.
 type Description struct {
 	SchemaVersion int    `json:"schema_version"`
 	Path          string `json:"path"`
@@ -28,7 +28,7 @@ type Description struct {
 	Start       *string             `json:"start"`       // RFC 3339, UTC
 	End         *string             `json:"end"`
 	Compression map[string]int64    `json:"compression"` // blocks by codec
-	Scanned     bool                `json:"scanned"`     // all messages were read; else counts are those of the index
+	Scanned     bool                `json:"scanned"`     // all messages were read; else the index has the counts
 	Estimated   bool                `json:"estimated"`   // counts are about right
 	Topics      []TopicDescription  `json:"topics"`
 	Timeline    *Timeline           `json:"timeline"` // nil without a scan, or messages
@@ -59,7 +59,7 @@ type TopicDescription struct {
 	QoS        []storage.QoSText `json:"qos"`
 	MD5Sum     string            `json:"md5sum"`
 	TypeHash   string            `json:"type_hash"`
-	Definition string            `json:"definition"` // encoding of the definition; "" when there is none
+	Definition string            `json:"definition"` // encoding of the definition; "" without one
 	Stored     int64             `json:"-"`          // as of TopicTotals
 }
 

@@ -6,8 +6,8 @@
 //	_, err := recording.Read(ctx, ref, recording.Query{Select: topics}, visitor)
 //
 // What a Query selects is left to the index of the recording: blocks without it are not read. How many bytes are in
-// memory is bounded, see DefaultMemory, whatever the order of the messages; those far out of order go into a temporary
-// file. If the index turns out to be wrong, all begins again without it, see Use.
+// memory is bounded, see DefaultMemory, whatever the order of the messages; messages far out of order go into a
+// temporary file. If the index turns out to be wrong, all begins again without it, see Use.
 //
 //	source.go, order.go     the blocks of a recording, and their times
 //	visit.go, read.go       visitors: on all cores, then in order

@@ -5,7 +5,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// restamp sets the times of messages to those of their headers, if that is asked for.
+// restamp sets the times of messages to the times of their headers, if that is asked for.
 func (s *Source) restamp(msgs []storage.Message) {
 	for i := range msgs {
 		if m := &msgs[i]; int(m.Topic) < len(s.stamps) && s.stamps[m.Topic] != nil {
@@ -14,7 +14,7 @@ func (s *Source) restamp(msgs []storage.Message) {
 	}
 }
 
-// restamp sets the time of a message to that of its header; false when that has none.
+// restamp sets the time of a message to the time of its header; false if the header has none.
 func restamp(s *mapping.Stamp, m *storage.Message) bool {
 	at, ok := s.Time(m.Data)
 	if !ok {

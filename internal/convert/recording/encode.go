@@ -31,7 +31,7 @@ func newEncoder(ctx context.Context, workers int) *encoder {
 		Next: func() (b *pending, bytes int64, ok bool) {
 			select {
 			case b, ok = <-e.blocks:
-			case <-e.ctx.Done(): // or one has failed
+			case <-e.ctx.Done(): // or a block has failed
 			}
 			return b, 0, ok
 		},

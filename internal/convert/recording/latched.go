@@ -18,8 +18,8 @@ const repeatedBlock = -1
 
 // latchedState reads what latched topics sent before a cut. By the times of the
 // blocks it begins with the recording's first block, where latched messages are
-// and for all, and goes back from the cut until nothing earlier can matter. Blocks that have
-// none of these topics by the index are skipped.
+// and for all, and goes back from the cut until nothing earlier can matter. Blocks that
+// have no such topic by the index are skipped.
 // Without times it asks the recording's index; without blocks it reads from the start until
 // the topics have had as many messages as were counted. nil when there is nothing to repeat.
 func latchedState(ctx context.Context, src *Source, choice *selection.Choice, latch *selection.Latch,

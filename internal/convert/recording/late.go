@@ -13,7 +13,7 @@ import (
 // all their default values in ROS. When a block becomes more than lateGrowth times its
 // bytes, and more than its share of the memory, the workers leave the rest of it as it
 // is. The collector re-encodes those late messages one by one when it is their turn, so
-// that there is one of them at a time.
+// that there is one late message at a time.
 
 // lateGrowth is more than blocks usually grow, also as text.
 const lateGrowth = 8
@@ -29,7 +29,7 @@ func (b *batch) markLate(i int) {
 	b.deferred = append(b.deferred, true)
 }
 
-// sort puts the messages into the order of their times; equal times keep theirs.
+// sort puts the messages into the order of their times; equal times keep their order.
 func (b *batch) sort() {
 	if b.deferred == nil {
 		slices.SortStableFunc(b.in.Messages, func(x, y storage.Message) int { return cmp.Compare(x.LogTime, y.LogTime) })

@@ -44,7 +44,7 @@ func (p *Pipeline) WriterMemory() int64 { return p.budget.writer / int64(len(p.S
 // buffers are what a block is read into.
 type buffers struct{ buf, scratch []byte }
 
-// lend lends a batch those that are larger than its own.
+// lend lends a batch the buffers that are larger than its own.
 func (o *buffers) lend(b *storage.Batch) {
 	if cap(o.buf) > cap(b.Buf) {
 		b.Buf, o.buf = o.buf, b.Buf
@@ -54,7 +54,7 @@ func (o *buffers) lend(b *storage.Batch) {
 	}
 }
 
-// takeBack takes them again: the second, and the first unless messages lie in it.
+// takeBack takes the buffers again: the second, and the first unless messages lie in it.
 func (o *buffers) takeBack(b *storage.Batch, used bool) {
 	if cap(b.Scratch) > cap(o.scratch) {
 		o.scratch = b.Scratch
@@ -69,8 +69,8 @@ func (o *buffers) takeBack(b *storage.Batch, used bool) {
 	b.Buf = nil
 }
 
-// spares keeps buffers that are not used now. Those that came last go first: what is
-// never used at the same time shares its memory, however many workers there are.
+// spares keeps buffers that are not used now. The buffer that came last goes first: what
+// is never used at the same time shares its memory, however many workers there are.
 type spares struct {
 	mu   sync.Mutex
 	list []buffers

@@ -137,7 +137,7 @@ func (m *merger) spillHeld() error {
 }
 
 // compact keeps the number of runs small: when too many have the same level,
-// they become one of the next.
+// they become one run of the next.
 func (m *merger) compact() error {
 	for level := 0; ; level++ {
 		var same, rest []*mergeCursor

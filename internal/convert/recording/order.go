@@ -128,7 +128,7 @@ func needed(sinks []*Sink, blocks []storage.Block) (need []bool) {
 }
 
 // findTimes finds the times of the blocks that may have messages from first to last, as cheaply as
-// the format can; those of others are bounds.
+// the format can; the times of other blocks are bounds.
 func (s *Source) findTimes(ctx context.Context, threads int, first, last int64) error {
 	err := s.indexTimes(ctx, first, last)
 	if errors.Is(err, storage.ErrUnsupported) {

@@ -7,8 +7,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A TopicList is what a Description has about its topics. docs/json.md describes its JSON, that of bagconv info
-// --topics.
+// A TopicList is what a Description has about its topics. docs/json.md describes its JSON, which bagconv info
+// --topics prints.
 type TopicList struct {
 	SchemaVersion int                `json:"schema_version"`
 	Path          string             `json:"path"`
@@ -22,7 +22,7 @@ func (d *Description) TopicList() *TopicList {
 	return &TopicList{d.SchemaVersion, d.Path, d.Estimated, d.Topics, d.Warnings}
 }
 
-// Sizes are the bytes of topics. docs/json.md describes their JSON, that of bagconv info --sizes.
+// Sizes are the bytes of topics. docs/json.md describes their JSON, which bagconv info --sizes prints.
 type Sizes struct {
 	SchemaVersion int               `json:"schema_version"`
 	Path          string            `json:"path"`

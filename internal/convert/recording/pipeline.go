@@ -36,13 +36,13 @@ type Pipeline struct {
 	// of messages that are equal in topic, time and bytes only the first is written; only with OrderTime
 	Dedupe bool
 	Prior  *Prior                  // what the sink, a single one, has already; only with OrderTime
-	Same   map[int]mapping.Program // by Route.Kind: what messages are compared as, for Dedupe and Prior; none: as they are
+	Same   map[int]mapping.Program // by Route.Kind: what messages are compared as, for Dedupe and Prior; else as they are
 	// about so many bytes of the source are read, from all over it, in place of all; 0: all. Only with OrderFile; a source
 	// without blocks is read whole
 	Sample int64
 
 	// Continues is set for a round of a source that goes on, see storage.Resumer. At its end all
-	// messages are in the files of the sinks, as far as these can do that while more follow.
+	// messages are in the files of the sinks, as far as the sinks can do that while more follow.
 	Continues bool
 
 	Trace  *Trace  // follows the run; nil: nobody wants to know. The source must have blocks
@@ -54,8 +54,8 @@ type Pipeline struct {
 
 	Visitor   Visitor // takes the messages in place of the Write of a single sink; nil: nobody
 	taking    taking
-	blockwise bool // it takes blocks as the workers have made them
-	whole     bool // and these leave all messages as they are
+	blockwise bool // the visitor takes blocks as the workers have made them
+	whole     bool // and the workers leave all messages as they are
 
 	workers int
 	budget  budget
@@ -73,10 +73,10 @@ type Pipeline struct {
 // takers are the sinks that a topic goes to, as indices of pipeline.routes.
 type takers struct {
 	routes   []int // by the start of what their sinks take
-	disjoint bool  // in time: a message goes to one of them at most
+	disjoint bool  // in time: a message goes to one route at most
 }
 
-// at returns the one that may take a message at a time, if they are disjoint.
+// at returns the route that may take a message at a time, if they are disjoint.
 func (t *takers) at(p *Pipeline, time int64) []int {
 	n := sort.Search(len(t.routes), func(i int) bool { return p.routes[t.routes[i]].to.Choice.First > time })
 	return t.routes[max(n-1, 0):n]
@@ -133,7 +133,7 @@ type batch struct {
 	in       storage.Batch // Messages in order, with Data as the sink takes it
 	out      []byte        // arena of re-encoded data
 	made     int           // bytes of re-encoded data, also in arenas before out
-	deferred []bool        // by index of in.Messages: Data is the source's, see late.go; nil: of none
+	deferred []bool        // by index of in.Messages: Data is the source's, see late.go; nil: of no message
 	seen     any           // what the visitor has made of Messages
 	whole    *Sink         // the sink that may copy it: Messages are the block's, all and unchanged; nil: none
 	mergeCursor

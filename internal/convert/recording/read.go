@@ -15,14 +15,14 @@ import (
 type Query struct {
 	Select   selection.Selection
 	Edit     selection.Edit  // but for RestampLog, which changes messages
-	Limits   *storage.Format // messages at times that it cannot store are left out; nil: none
+	Limits   *storage.Format // messages at times that it cannot store are left out; nil: no limits
 	Order    Order
 	Expected int64 // about how many messages the visitor takes before it returns ErrEnough; 0: all
 	Threads  int   // workers; 0 is one per core, 12 at most
 	Progress func(Progress)
 
 	// Pick, when set, has the index find the messages: its Reverse, Skip and NoData define which, in the order of
-	// time; topics and times are those of Select. They are read one after the other, until ErrEnough. An
+	// time; Select has topics and times. The messages are read one after the other, until ErrEnough. An
 	// error that wraps storage.ErrUnsupported means that the format has no such index.
 	Pick *storage.Query
 
@@ -52,7 +52,7 @@ type Refused struct {
 }
 
 // ErrEnough is returned by a visitor to end the reading without an error. The result is then
-// that of the messages read so far.
+// about the messages read so far.
 var ErrEnough = errors.New("enough")
 
 // Read reads the recording for a visitor. It is to be called within Use.
@@ -112,7 +112,7 @@ func (s *Source) Read(ctx context.Context, q Query, v Visitor) (*Result, error) 
 	return res.end(s), nil
 }
 
-// stampsOf returns what reads the stamps of each topic, if log times become those; else nil.
+// stampsOf returns what reads the stamps of each topic, if log times become the stamps; else nil.
 func (s *Source) stampsOf(ctx context.Context, named *storage.Info, restamp selection.Restamp) ([]*mapping.Stamp,
 	error) {
 	if restamp != selection.RestampHeader {

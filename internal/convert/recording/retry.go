@@ -36,7 +36,7 @@ func (s *Source) blame(err error) error {
 
 // Use opens recordings at the same time, has read read them from their start, and closes them. When an index turns out
 // to be wrong on the way, read is called again: it must forget whatever was delivered before. The times and topics of
-// that source are then those of its messages, which are read once for them. If the index has other definitions than the
+// that source then come from its messages, which are read once for this. If the index has other definitions than the
 // data, the source is opened again without it, and has another description. Each happens once for a source at most.
 func Use(ctx context.Context, refs []Ref, read func(sources []*Source) error) (err error) {
 	sources, errs := make([]*Source, len(refs)), make([]error, len(refs))
@@ -82,7 +82,7 @@ func Use(ctx context.Context, refs []Ref, read func(sources []*Source) error) (e
 }
 
 // Again reports whether err is about the times and topics of the source's index, for the first time: then the source
-// may be read once more, with those of its messages, and what was delivered is void. Use asks by itself.
+// may be read once more, with times and topics of its messages, and what was delivered is void. Use asks by itself.
 func (s *Source) Again(err error) bool {
 	var e *indexError
 	if !errors.As(err, &e) || errors.Is(err, storage.ErrIndex) || s.indexWrong {

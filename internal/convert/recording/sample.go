@@ -2,10 +2,10 @@ package recording
 
 import "github.com/bagconv/bagconv/storage"
 
-// maxSampled is of how many sinks each has a sample of its own: more would be too much memory.
+// maxSampled is up to how many sinks each sink has a sample of its own: more would take too much memory.
 const maxSampled = 64
 
-// sample returns which of the needed blocks are read, some for each sink besides those for all, and
+// sample returns which of the needed blocks are read, some for each sink besides the blocks for all, and
 // sets the shares of all sinks.
 func (p *Pipeline) sample(src *Source) []bool {
 	chosen, share := sample(src.blocks, src.need, p.Sample)
@@ -42,7 +42,7 @@ func shareOf(blocks []storage.Block, need, chosen []bool) float64 {
 	return sum / max(all, 1)
 }
 
-// weight is the memory that a needed block takes, 0 of another.
+// weight is the memory that a needed block takes, 0 for other blocks.
 func weight(blocks []storage.Block, need []bool, i int) float64 {
 	if need != nil && !need[i] {
 		return 0
@@ -51,7 +51,7 @@ func weight(blocks []storage.Block, need []bool, i int) float64 {
 }
 
 // sample leaves some of the needed blocks, about limit bytes of memory: from all over the
-// recording, always the first. share is how much of all they are, from 0 to 1.
+// recording, always the first. share is how much of all needed blocks they are, from 0 to 1.
 func sample(blocks []storage.Block, need []bool, limit int64) (chosen []bool, share float64) {
 	all := 0.0
 	for i := range blocks {

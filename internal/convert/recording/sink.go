@@ -99,8 +99,8 @@ func (c *Count) Add(o Count) {
 	c.Sequences += o.Sequences
 }
 
-// startCopy has a sink copy blocks as they are stored, if that can be. Those of several
-// sinks are copied if all take the same topics.
+// startCopy has a sink copy blocks as they are stored, if that can be. For several
+// sinks blocks are copied if all take the same topics.
 func (s *Sink) startCopy(src *Source, first *Sink) {
 	if s.Copier != nil && (s.Edit.Offset != 0 || !slices.Equal(s.Choice.Topics, first.Choice.Topics) ||
 		!s.Copier.CopyFrom(src.Reader, copied(s.Routes))) {
@@ -122,7 +122,7 @@ func copied(routes []Route) []storage.TopicID {
 	return topics
 }
 
-// thinOut sets the counter that the topics of one name share. Those of a round before stay.
+// thinOut sets the counter that the topics of one name share. Counters of a round before stay.
 func thinOut(routes []Route, edit *selection.Edit, info *storage.Info) {
 	shared := map[string]*selection.Thin{}
 	for i := range routes {
@@ -142,7 +142,7 @@ func thinOut(routes []Route, edit *selection.Edit, info *storage.Info) {
 // A PartWriter is a storage.BlockWriter whose blocks do not depend on their place in the file, nor on the
 // blocks before, except that the first one may have what later ones need. Its blocks are SummedBlocks.
 type PartWriter interface {
-	// SkipPreamble makes the next block a later one: what only the first one has, such as definitions, is
+	// SkipPreamble makes the next block a later one: what only the first block has, such as definitions, is
 	// not written. All topics are created before, and CopyFrom is called.
 	SkipPreamble()
 }

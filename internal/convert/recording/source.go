@@ -19,8 +19,8 @@ type Ref struct {
 	Format *storage.Format
 	Read   storage.ReadOptions
 
-	// Definitions are those that the user has, in order of preference, and Distro is the distribution whose standard
-	// definitions to take where the recording has none; "" is its own, or the default. See Source.Known.
+	// Definitions are the user's, in order of preference, and Distro is the distribution whose standard definitions
+	// to take if the recording has no definition; "" is its own distribution, or the default. See Source.Known.
 	Definitions []*defset.Set
 	Distro      string
 
@@ -37,28 +37,28 @@ type Source struct {
 	ref    Ref
 	known  *mapping.Known // what Known has found; nil: it was not asked
 
-	files   sourceFiles       // that are watched
+	files   sourceFiles       // files of the recording that are watched
 	changed []storage.Warning // of files, after a run
 	closed  *storage.Damage   // when it was closed; nil: it is open
 
 	blockReader storage.BlockReader // nil: sequential
 	blocks      []storage.Block     // of blockReader, see list
 	listed      bool                // blocks are
-	runs        []blockTimes        // times of the blocks of a source that has none, when they were read
+	runs        []blockTimes        // times of the blocks of a source without blocks, when they were read
 	order       storage.Order       // what is known of the times of blocks
 	notAtStart  bool                // a source without blocks is not at its start
 	failed      error               // of its reader, after the last run of messages
 	indexWrong  bool                // its index, see Retry
-	measured    bool                // times and topics of blocks are those of their messages
+	measured    bool                // times and topics of blocks come from their messages
 	spans       []blockTimes        // times of all blocks in the output; nil: they are read in their order
 	need        []bool              // which of the blocks a run reads; nil: all
-	query       *sourceQuery        // in place of blocks, in order of time; nil: none
+	query       *sourceQuery        // in place of blocks, in order of time, or nil
 	limit       int64               // of the query: messages of one of its blocks; 0: sequentialMessages
 
-	stamps []*mapping.Stamp // scan takes the times from them; index = TopicID; nil: log times
+	stamps []*mapping.Stamp // scan takes the times from the stamps; index = TopicID; nil: log times
 }
 
-// The size of a block of a source that has none, in bytes and messages.
+// The size of a block of a source without blocks, in bytes and messages.
 const (
 	sequentialBytes    = 1 << 20
 	sequentialMessages = 8192
@@ -151,7 +151,7 @@ func (s *Source) Resume() (more bool, err error) {
 
 // Known returns what is known about the definitions of the recording. The first call decides it, for all that is read:
 // see mapping.Look. It comes before messages are read. named is Info, or has the names that Query.Edit gives topics:
-// then all calls have these.
+// then all calls have these names.
 func (s *Source) Known(ctx context.Context, named *storage.Info) (mapping.Known, error) {
 	if s.known == nil {
 		found, err := mapping.Look(ctx, s.Reader, named, s.ref.Definitions, s.ref.Distro)
@@ -163,7 +163,7 @@ func (s *Source) Known(ctx context.Context, named *storage.Info) (mapping.Known,
 	return *s.known, nil
 }
 
-// Mapper returns a mapper that finds the definitions of the recording's topics. named is that of Known.
+// Mapper returns a mapper that finds the definitions of the recording's topics. named is the same as for Known.
 func (s *Source) Mapper(ctx context.Context, named *storage.Info) (*mapping.Mapper, error) {
 	known, err := s.Known(ctx, named)
 	if err != nil {
@@ -202,7 +202,7 @@ func (s *Source) Damage() (d storage.Damage) {
 }
 
 // sequential fills b with the next run of messages. It returns io.EOF, with b
-// empty, when there is none.
+// empty, after the last run.
 func (s *Source) sequential(b *storage.Batch) error {
 	s.notAtStart = true
 	if err := s.failed; err != nil {
@@ -263,7 +263,7 @@ type blockTimes struct {
 }
 
 // checkIndex compares the messages of a block with the topics and times that the index
-// has for it, when these have decided what is read.
+// has for it, when the index has decided what is read.
 func (s *Source) checkIndex(i int, msgs []storage.Message) error {
 	if topics := s.blocks[i].Topics; len(topics) > 0 {
 		listed := make([]bool, len(s.Info.Topics))

@@ -28,7 +28,7 @@ type spillFile struct {
 }
 
 // maxRuns is how many runs of one level are read side by side before they are
-// merged into one of the next.
+// merged into one run of the next.
 const maxRuns = 32
 
 const (

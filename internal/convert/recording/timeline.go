@@ -6,7 +6,7 @@ import (
 )
 
 // A Timeline counts messages by topic in equal spans of log time: bins. It has at most
-// MaxBins of them, and at least a third as many if the messages are that many ns apart.
+// MaxBins bins, and at least a third as many if the messages are that many ns apart.
 type Timeline struct {
 	Start  int64     `json:"start_ns,string"` // of the first bin, ns since 1970; at least math.MinInt64
 	Step   int64     `json:"step_ns,string"`  // from one bin to the next, ns: a round time, such as 50 ms or 1 h
@@ -20,7 +20,7 @@ type Timeline struct {
 const MaxBins = 48
 
 // fineBins is the most bins that a Histogram has: MaxBins of the widest step between two widths.
-// ringBins is more than that, and a power of 2.
+// ringBins is more than fineBins, and a power of 2.
 const (
 	fineBins = 5 * MaxBins
 	ringBins = 256
@@ -28,8 +28,8 @@ const (
 
 const day = 24 * time.Hour
 
-// widths are those of the bins of a Histogram, ns: each is 2, 3 or 5 times the one before.
-// steps are those of a Timeline: one of them is up to 3 times the one before, and a multiple
+// widths are the widths of the bins of a Histogram, ns: each is 2, 3 or 5 times the width before.
+// steps are the steps of a Timeline: each is up to 3 times the step before, and a multiple
 // of each width below it that is wide enough.
 var widths, steps = func() (widths, steps []int64) {
 	decades := func(unit, end int64) {
@@ -50,7 +50,7 @@ var widths, steps = func() (widths, steps []int64) {
 }()
 
 // A Histogram makes a Timeline of messages in any order. Its bins begin at multiples of their
-// width, and become wider when they are too many: so the same messages make the same bins in
+// width, and become wider when there are too many: so the same messages make the same bins in
 // any order. Bin i of a topic is counted at i modulo ringBins.
 type Histogram struct {
 	level       int   // bins are widths[level] ns wide
@@ -59,7 +59,7 @@ type Histogram struct {
 	rings       []*[ringBins]uint32 // index = the topic
 }
 
-// NewHistogram returns one for topics that are numbered from 0.
+// NewHistogram returns a Histogram for topics that are numbered from 0.
 func NewHistogram(topics int) *Histogram {
 	return &Histogram{rings: make([]*[ringBins]uint32, topics)}
 }
@@ -207,7 +207,7 @@ func Grouped[N ~uint32 | ~int](t *Timeline, groups [][]N) *Timeline {
 	return &out
 }
 
-// At returns the bin of a time, and whether it is one of the timeline.
+// At returns the bin of a time, and whether the timeline has the bin.
 func (t *Timeline) At(time int64) (bin int, ok bool) {
 	if t.Bins == 0 {
 		return 0, false

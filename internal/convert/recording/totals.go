@@ -20,7 +20,7 @@ type Totals struct {
 	histogram *Histogram
 }
 
-// TopicTotals describe those of a topic.
+// TopicTotals describe the messages of a topic.
 type TopicTotals struct {
 	Messages int64
 	Bytes    int64
@@ -30,7 +30,7 @@ type TopicTotals struct {
 }
 
 // Totals counts the messages that a query reads, in any order. If it has a Pick, they are counted by the index: then
-// Bytes may, and Stored will stay 0. Damage is that of the reader afterwards.
+// Bytes may, and Stored will stay 0. Damage has what was found afterwards.
 func (s *Source) Totals(ctx context.Context, q Query) (*Totals, error) {
 	q.Order, q.Edit.Latch = OrderFile, selection.NoLatch
 	var c counter

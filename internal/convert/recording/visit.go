@@ -14,11 +14,11 @@ type Visitor interface {
 
 	// Work looks at selected messages of one block, in their order in it, at the same time as other calls at
 	// other blocks. It returns what Take needs to know. made is what an earlier call has returned, and is not used any
-	// more, or nil. Of msgs nothing may be kept but in what Work returns. Their times are those before Edit.Offset.
+	// more, or nil. Of msgs nothing may be kept but in what Work returns. Their times do not have Edit.Offset added yet.
 	Work(at storage.Block, msgs []storage.Message, made any) (any, error)
 
-	// Take takes the next messages in the order of the query: msgs[from:to] of those that Work was called with,
-	// and what it has made of all of them. One call is made at a time, and the messages are valid until it returns.
+	// Take takes the next messages in the order of the query: msgs[from:to] of the messages that Work was called with,
+	// and what Work has made of all of them. One call is made at a time, and the messages are valid until it returns.
 	// ErrEnough ends the reading without an error.
 	Take(at storage.Block, msgs []storage.Message, from, to int, made any) error
 }
@@ -28,13 +28,13 @@ type Visitor interface {
 // file.
 //
 // When the index of the recording turns out to be wrong, all begins again: Plan is called once more, what the visitor
-// has taken until then is void, and all messages come anew. Messages keep the number of their topic. One that its
+// has taken until then is void, and all messages come anew. Messages keep the number of their topic. A message that its
 // program refuses is left out and counted.
 //
 // A block of a format that has no blocks is a run of messages, with Offset -1. A block whose messages overlap in time
 // with others is taken in several pieces. Messages that went through the spill file, or have become very large, are
-// taken one by one, and Work may see each of them a second time. The error is the one of the first block that has an
-// error, the same in every run; those of the visitor are returned as they are.
+// taken one by one, and Work may see each of them a second time. The error is the error of the first block that has
+// one, the same in every run; errors of the visitor are returned as they are.
 func Read(ctx context.Context, ref Ref, q Query, v Visitor) (res *Result, err error) {
 	err = Use(ctx, []Ref{ref}, func(sources []*Source) (err error) {
 		res, err = sources[0].Read(ctx, q, v)
@@ -75,7 +75,7 @@ type taking struct {
 	b        *batch
 	from, to int
 	err      error              // of a visitor, when a block was to be used again
-	single   [1]storage.Message // one that is taken by itself
+	single   [1]storage.Message // a message that is taken by itself
 	one      any                // what Work has made of it
 }
 
@@ -87,7 +87,7 @@ func (p *Pipeline) block(i int) storage.Block {
 	return storage.Block{Offset: -1}
 }
 
-// visit has a visitor look at the messages of a block, unless there are late ones: then each is taken by itself.
+// visit has a visitor look at the messages of a block, unless there are late ones: then each one is taken by itself.
 func (p *Pipeline) visit(b *batch) (err error) {
 	if p.Visitor != nil && len(b.in.Messages) > 0 && b.deferred == nil {
 		b.seen, err = p.Visitor.Work(p.block(b.index), b.in.Messages, b.seen)
@@ -95,7 +95,7 @@ func (p *Pipeline) visit(b *batch) (err error) {
 	return err
 }
 
-// take has a visitor take a message: number i of b, or one from the spill file or an index if b is nil.
+// take has a visitor take a message: number i of b, or a message of the spill file or an index if b is nil.
 func (p *Pipeline) take(m *storage.Message, block int, b *batch, i int) (err error) {
 	t := &p.taking
 	if t.b != nil && t.b == b && t.to == i {

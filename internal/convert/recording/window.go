@@ -42,7 +42,7 @@ func (m *Mark) before(time int64, block int, n int64) bool {
 type Trace struct {
 	Spans []Span // of all blocks; complete when the run has ended
 	Wrote bool   // a message was passed to the sink, since this was set to false
-	Copy  int    // the block that the sink is asked to copy as it is stored; -1: none
+	Copy  int    // the block that the sink is asked to copy as it is stored; -1: no block
 
 	// Next, if set, is called before the next message is delivered, once, with the place there.
 	Next func(Mark)
@@ -78,7 +78,7 @@ func (t *Trace) Mark() Mark {
 	return m
 }
 
-// message moves on by a message, before that is delivered.
+// message moves on by a message, before the message is delivered.
 func (t *Trace) message(time int64, block int) {
 	if next := t.Next; next != nil {
 		t.Next = nil
@@ -150,13 +150,13 @@ func (w *Window) Longer(order Order) func(to *Mark) bool {
 	return func(to *Mark) bool { return !some || place(to) < next }
 }
 
-// takes moves on by a message, and reports whether that is in the window.
+// takes moves on by a message, and reports whether the message is in the window.
 func (w *Window) takes(time int64, block int) bool {
 	w.at.pass(time, block)
 	return (!w.From.Set || !w.From.before(time, block, w.at.N)) && (w.To == nil || w.To.before(time, block, w.at.N))
 }
 
-// begin sets the state of a run to that of the window's start.
+// begin sets the state of a run to the state at the window's start.
 func (w *Window) begin(p *Pipeline) error {
 	w.at = Mark{}
 	if !w.From.Set {

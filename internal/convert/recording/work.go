@@ -38,7 +38,7 @@ func (p *Pipeline) process(ctx context.Context, b *batch, tally []Count) error {
 }
 
 // inPlace reports whether messages of a block lie in the buffer that it was read into:
-// those of routes without a plan, and late ones.
+// messages of routes without a plan, and late ones.
 func (p *Pipeline) inPlace(b *batch) bool {
 	if b.deferred != nil {
 		return true
@@ -65,8 +65,8 @@ func (p *Pipeline) read(ctx context.Context, b *batch) error {
 }
 
 // reencode converts a block's messages for their sinks; Message.Topic becomes the index of a route.
-// Messages that are repeated at the start of a sink are for that alone: they are counted as
-// such, and keep their time.
+// Messages that are repeated at the start of a sink are for that sink alone: they are counted as
+// repeated, and keep their time.
 func (p *Pipeline) reencode(b *batch, tally []Count, repeated *Sink) error {
 	if p.whole {
 		return p.keep(b, tally)

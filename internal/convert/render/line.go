@@ -24,9 +24,9 @@ import (
 // goroutines. It is a program that packages convert and mapping can run.
 type Line struct {
 	head, mid, tail []byte
-	publish         []byte   // between both times, if a line has two; nil: none has
+	publish         []byte   // between both times, if a line has two; nil: no line has
 	p               *Program // nil: the serialized bytes, in base64 or in a frame
-	framed          bool     // head is that of a frame behind its time
+	framed          bool     // head is the head of a frame behind its time
 }
 
 // NewLine makes the lines of a topic, with the fields that p writes. In YAML, p
@@ -126,8 +126,8 @@ func (l *Line) AppendAt(dst, src []byte, time int64) ([]byte, error) {
 }
 
 // AppendPublished appends a line that AppendAt has made of a message logged at time, with the time at which
-// it was published behind the log time, as publish_time. It is not ok for CSV, whose columns are those of its
-// header, and for frames: then the line stays as it is.
+// it was published behind the log time, as publish_time. It is not ok for CSV, whose header has no such
+// column, and for frames: then the line stays as it is.
 func (l *Line) AppendPublished(dst, line []byte, time, publish int64) (out []byte, ok bool) {
 	if l.publish == nil {
 		return append(dst, line...), false
@@ -155,7 +155,7 @@ func (l *Line) SizeHint(n int) int {
 	return frame + l.p.SizeHint(n)
 }
 
-// Unknown returns that of the program.
+// Unknown returns what Unknown of the program returns.
 func (l *Line) Unknown() int64 {
 	if l.p == nil {
 		return 0
@@ -163,7 +163,7 @@ func (l *Line) Unknown() int64 {
 	return l.p.Unknown()
 }
 
-// Noted returns that of the program.
+// Noted returns what Noted of the program returns.
 func (l *Line) Noted() (long, bytes int64) {
 	if l.p == nil {
 		return 0, 0
@@ -171,7 +171,7 @@ func (l *Line) Noted() (long, bytes int64) {
 	return l.p.Noted()
 }
 
-// Reset returns that of the program.
+// Reset resets the program.
 func (l *Line) Reset() {
 	if l.p != nil {
 		l.p.Reset()

@@ -6,10 +6,10 @@ import (
 	"github.com/bagconv/bagconv/internal/message"
 )
 
-// A pathStep of a path goes into a field and, with an index, to one element of it.
+// A pathStep of a path goes into a field and, with an index, to one of its elements.
 type pathStep struct {
 	field int
-	index int // -1: none
+	index int // -1: no index
 }
 
 // A column is a field that is written by itself.
@@ -18,13 +18,13 @@ type column struct {
 	steps []pathStep    // nil: an empty cell
 	flow  bool          // in YAML its value stands on the line of its name
 	whole bool          // a long list is written whole: a path names it
-	sub   *message.Type // the struct that it is; nil for a list and for what has no fields
+	sub   *message.Type // type of a struct; nil for a list and for what has no fields
 }
 
 // A PathError describes where a path does not fit the type.
 type PathError = message.PathError
 
-// setColumns resolves the paths, or finds those of all cells of CSV.
+// setColumns resolves the paths, or finds the paths of all cells of CSV.
 func (p *Program) setColumns(root *message.Type) error {
 	if p.o.Paths == nil {
 		if p.o.Style != CSV {
@@ -61,8 +61,8 @@ func (p *Program) setColumns(root *message.Type) error {
 	return nil
 }
 
-// Cells returns the paths of the cells that a path becomes in CSV: a struct has those
-// that it has in the whole message.
+// Cells returns the paths of the cells that a path becomes in CSV: a struct has the
+// cells that it has in the whole message.
 func Cells(t *message.Type, path string) ([]string, error) {
 	l := flattener{open: map[*message.Type]bool{}}
 	c, err := resolve(t, path, l.open)

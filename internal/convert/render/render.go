@@ -22,7 +22,7 @@
 // the same value:
 //
 //   - floats have a point, in the fewest digits that identify the float32 or
-//     float64; an exponent has a sign: 1.0, -0.0, 0.1, 1.0e+22. Those that JSON has
+//     float64; an exponent has a sign: 1.0, -0.0, 0.1, 1.0e+22. Floats that JSON has
 //     no number for are the strings "NaN", "Infinity", "-Infinity"; in YAML they
 //     are .nan, .inf, -.inf, and in CSV NaN, Infinity, -Infinity
 //   - integers of 64 bits are strings in JSON and YAML, smaller ones are numbers
@@ -36,7 +36,7 @@
 //     Options.Bytes; other lists of more than [LongList] elements are
 //     {"$length":N}, or whole with Options.Arrays. A list that a path names is
 //     always whole
-//   - of protobuf: an enum is its name, or its number when it has none; a field
+//   - of protobuf: an enum is its name, or its number if it has no name; a field
 //     that is not set has its default; a message or a member of a oneof that is not
 //     set is null; a map is a list of key and value
 //
@@ -75,9 +75,9 @@ type Options struct {
 	Indent int  // of YAML, in steps of two blanks
 
 	// Paths are the fields to write, in this order; nil is all of the message.
-	// "a.b" is field b of field a, "list[2].b" that of one element (null when
-	// there is none), and "list.b" a list of those of all elements. An empty path
-	// is an empty cell in CSV, and nothing in the other styles. In CSV a struct
+	// "a.b" is field b of field a, "list[2].b" is b of one element (null if the
+	// list is shorter), and "list.b" is a list of the b of all elements. An empty
+	// path is an empty cell in CSV, and nothing in the other styles. In CSV a struct
 	// becomes the cells that it has in the whole message, see [Program.Columns].
 	Paths []string
 }
@@ -94,15 +94,16 @@ type Program struct {
 	o       Options
 	names   []string // of the columns; nil in JSON and YAML without paths
 	columns []column // nil: the whole message
-	picked  int      // how many of them are not empty
+	picked  int      // how many columns are not empty
 	typ     *message.Type
 	looks   []look // of the fields of all types, by their number
 	unknown atomic.Int64
 	noted   [len(noteNames)]atomic.Int64
 }
 
-// Columns returns the names of the cells that a program for CSV writes: the paths
-// that it got, a struct as those of its fields, or those of all fields. The slice must not be changed.
+// Columns returns the names of the cells that a program for CSV writes: the paths that
+// it got, with the paths of its fields in place of a struct, or the paths of all fields.
+// The slice must not be changed.
 func (p *Program) Columns() []string { return p.names }
 
 // Unknown returns the number of messages so far that had fields which their

@@ -105,8 +105,8 @@ func (e *Edit) Name(name string) string {
 	return prefix + "/" + strings.TrimLeft(name, "/")
 }
 
-// Check compares the patterns of the edit with a recording's topics, those that
-// the choice takes. One that matches none is an *UnknownError.
+// Check compares the patterns of the edit with the topics of a recording that the
+// choice takes. A pattern that matches no topic is an *UnknownError.
 func (e *Edit) Check(info *storage.Info, c *Choice) error {
 	check := func(flag string, p Pattern) error {
 		there := false
@@ -145,7 +145,7 @@ func (e *Edit) Check(info *storage.Info, c *Choice) error {
 	return nil
 }
 
-// Of returns the edit with only those rules that match topic, for a job that takes no
+// Of returns the edit with only the rules that match topic, for a job that takes no
 // other topic: Check would reject the other rules.
 func (e *Edit) Of(topic string) Edit {
 	only := *e

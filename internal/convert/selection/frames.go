@@ -36,11 +36,11 @@ func childFrames(t *storage.Topic) func([]string, []byte) ([]string, bool) {
 				})
 			})
 		})
-		return dst, c.End() == nil && ros.IsPadding(c.Rest()) // else its structs have other sizes than those around them
+		return dst, c.End() == nil && ros.IsPadding(c.Rest()) // else its structs have other sizes than structs around them
 	}
 }
 
-// transformsOf returns the standard type of a topic of lists of transforms; nil: it is none.
+// transformsOf returns the standard type of a topic of lists of transforms, nil for other topics.
 func transformsOf(t *storage.Topic) (*message.Type, error) {
 	distro, name, dialect := "noetic", "tf2_msgs/TFMessage", rosmsg.ROS1
 	switch short := facts.ShortName(t.Type); {

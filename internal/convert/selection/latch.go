@@ -7,7 +7,7 @@ import (
 )
 
 // Latch selects the topics whose state before a cut is repeated at its start.
-// The zero value is auto: those that Latched selects.
+// The zero value is auto: the topics that Latched selects.
 type Latch struct {
 	set, auto bool
 	topics    []Pattern

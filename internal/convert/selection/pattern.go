@@ -81,7 +81,7 @@ func longType(name string) string {
 
 func isGlob(s string) bool { return strings.ContainsAny(s, "*?[") }
 
-// globExpr makes a regular expression of a glob; with groups each * is one.
+// globExpr makes a regular expression of a glob; with groups each * is a group.
 func globExpr(glob string, groups bool) (*regexp.Regexp, error) {
 	var b strings.Builder
 	b.WriteString("(?s)^")

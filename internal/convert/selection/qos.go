@@ -27,7 +27,7 @@ func NewProfile(pattern string, settings []string) (p Profile, err error) {
 }
 
 // apply changes profiles that a topic has: in each of them what the change names. A topic
-// without any gets the default one, changed.
+// without profiles gets the default one, changed.
 func (p *Profile) apply(list []storage.QoS) ([]storage.QoS, error) {
 	if list = slices.Clone(list); len(list) == 0 {
 		list = []storage.QoS{defaultQoS}

@@ -89,8 +89,8 @@ func (e *EmptyError) Error() string {
 
 func stamp(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }
 
-// Resolve compares the selection with a recording. A pattern that matches none
-// of its topics is an *UnknownError, a time range that cannot hold a message an
+// Resolve compares the selection with a recording. A pattern that matches no
+// topic is an *UnknownError, a time range that cannot hold a message an
 // *EmptyError.
 func (s *Selection) Resolve(info *storage.Info) (*Choice, error) {
 	c := Everything(len(info.Topics))
@@ -148,8 +148,8 @@ func (s *Selection) topics(info *storage.Info, take []bool) error {
 }
 
 // Blocks reports which of the blocks can hold messages of the choice, by the times and
-// topics that the index has for them: false for those that need not be read. The answer is
-// nil if that is all of them.
+// topics that the index has for them: false for blocks that need not be read. The answer is
+// nil if all blocks can.
 func (c *Choice) Blocks(blocks []storage.Block) []bool {
 	need, all := make([]bool, len(blocks)), true
 	for i := range blocks {
@@ -163,8 +163,8 @@ func (c *Choice) Blocks(blocks []storage.Block) []bool {
 	return need
 }
 
-// holdsOne reports whether one of the topics of a block is of the choice. Those that
-// are not known may be.
+// holdsOne reports whether the choice has one of the topics of a block. It may, if the
+// topics are not known.
 func (c *Choice) holdsOne(topics []storage.TopicID) bool {
 	return len(topics) == 0 || slices.ContainsFunc(topics, func(id storage.TopicID) bool {
 		return int(id) < len(c.Topics) && c.Topics[id]

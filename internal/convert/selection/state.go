@@ -9,7 +9,7 @@ import (
 
 // A State gathers what a subscriber that comes at a cut would have got of
 // latched topics: the last messages before it, as many as Latch.Depth has, and
-// of static transforms each message that holds the last transform of a child
+// for static transforms each message that holds the last transform of a child
 // frame. Blocks may be added in any order.
 type State struct {
 	cut    int64
@@ -47,7 +47,7 @@ func (p orderPlace) compare(o orderPlace) int {
 }
 
 // NewState returns a state that waits for the topics of the choice whose state
-// is to be repeated; nil when there are none, or the choice has no start.
+// is to be repeated; nil without such topics, and if the choice has no start.
 func NewState(info *storage.Info, c *Choice, l *Latch) *State {
 	s := &State{cut: c.First, topics: make([]*latched, len(info.Topics))}
 	some := false
@@ -122,7 +122,7 @@ func (l *latched) own(h *latchedMessage) {
 }
 
 // Complete reports whether no message before the time end can change the state any
-// more: with math.MaxInt64 none at all.
+// more: with math.MaxInt64 no message at all.
 func (s *State) Complete(end int64) bool {
 	for _, l := range s.topics {
 		if l == nil || l.seen >= l.total {

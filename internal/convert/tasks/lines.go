@@ -75,7 +75,7 @@ func ParseTask(line []byte) (*Task, error) {
 	return t, t.Check()
 }
 
-// ReadPlan reads tasks. A line that is torn or none of a plan is an error with its number.
+// ReadPlan reads tasks. A line that is torn or not of a plan is an error with its number.
 func ReadPlan(r io.Reader) (list []*Task, err error) {
 	err = EachLine(r, func(n int, line []byte, _ bool) error {
 		t, err := ParseTask(line)
@@ -88,7 +88,7 @@ func ReadPlan(r io.Reader) (list []*Task, err error) {
 	return list, err
 }
 
-// ParseResult reads a line of results, nil if it is none.
+// ParseResult reads a line of results, nil for other lines.
 func ParseResult(line []byte) *Result {
 	r := &Result{}
 	if json.Unmarshal(line, r) != nil || r.SchemaVersion != ResultVersion || r.Task == "" || r.Status == "" {
@@ -98,7 +98,7 @@ func ParseResult(line []byte) *Result {
 	return r
 }
 
-// ReadResults calls f with each result of a file of them, and its line, which is valid until f
+// ReadResults calls f with each result of a file of results, and its line, which is valid until f
 // returns. Lines of something else, and a last one that is torn, are counted.
 func ReadResults(r io.Reader, f func(*Result, []byte)) (others int, err error) {
 	err = EachLine(r, func(_ int, line []byte, _ bool) error {

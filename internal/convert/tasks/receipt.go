@@ -37,8 +37,8 @@ func path(outputDir, output string) string {
 	return filepath.Join(outputDir, stateName, hex.EncodeToString(h[:12])+".json")
 }
 
-// Load returns the receipt of the output of a task, nil if there is none. One that cannot
-// be understood is none; one without text is pending: it was begun, and its bytes were lost.
+// Load returns the receipt of the output of a task, nil if there is none or it cannot be
+// understood. A receipt without text is pending: it was begun, and its bytes were lost.
 func (s *Store) Load(t *Task) (*Result, error) {
 	text, err := s.read(path(t.OutputDir, t.Output))
 	// on a store: another process has replaced it while it was read
@@ -75,8 +75,8 @@ func (s *Store) read(name string) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// Listed returns the receipts that are in a folder of outputs: a function that reports whether one of a task is among
-// them. If most tasks have none, that is cheaper than Load of each.
+// Listed returns a function that reports whether a folder of outputs has a receipt of a task. If most tasks have no
+// receipt, it is cheaper than Load for each.
 func (s *Store) Listed(outputDir string) (func(t *Task) bool, error) {
 	entries, err := iox.FS(s.FS).ReadDir(filepath.Join(outputDir, stateName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +158,7 @@ func (t *Task) Pending() *Result {
 		Format: t.Recipe.Format, Status: StatusPending}}
 }
 
-// DoneBy reports whether a receipt is that of the task, at a level of verification, and its output
+// DoneBy reports whether a receipt is about the task, at a level of verification, and its output
 // stands in fsys. r may be nil.
 func (r *Result) DoneBy(fsys storage.FS, t *Task, verified string) bool {
 	return r != nil && r.Task == t.ID && r.Done() && (verified == "" || r.Verified == verified) && (r.Stands(fsys) ||
@@ -168,8 +168,8 @@ func (r *Result) DoneBy(fsys storage.FS, t *Task, verified string) bool {
 // Empty reports whether a task is done without an output: no message is in its range.
 func (r *Result) Empty() bool { return r.Done() && len(r.OutputFiles) == 0 }
 
-// Ours reports whether the output may be replaced that a receipt is about: a task has left it half
-// done, or nobody has changed it since. r may be nil.
+// Ours reports whether the output of a receipt may be replaced: a task has left it half done, or
+// nobody has changed it since. r may be nil.
 func (r *Result) Ours(fsys storage.FS) bool {
 	return r != nil && (r.Status == StatusPending || r.Done() && r.Stands(fsys))
 }

@@ -57,7 +57,7 @@ var arrays = []array{
 }
 
 // ShardOf returns the share that the environment of a Kubernetes Indexed Job, an AWS Batch array job
-// or a Slurm array has for this process; everything if there is none. lookup is os.LookupEnv.
+// or a Slurm array has for this process; everything without them. lookup is os.LookupEnv.
 func ShardOf(lookup func(string) (string, bool)) (Shard, error) {
 	var found []Shard
 	for _, a := range arrays {
@@ -124,7 +124,7 @@ func (a *array) read(index string, lookup func(string) (string, bool)) (Shard, e
 }
 
 // Assign divides things of these sizes among shares, so that the sizes of shares are about equal: the
-// largest first, each to the share that has least. It depends on nothing but the sizes and
+// largest first, each to the share that has the least. It depends on nothing but the sizes and
 // their order. The result has the share of each.
 func Assign(sizes []int64, shares int) []int {
 	order := make([]int, len(sizes))
@@ -197,7 +197,7 @@ func (t *Task) share() int64 {
 	return t.Size
 }
 
-// Pick returns those of a plan that a shard has, in the order of the plan.
+// Pick returns the tasks of a plan that a shard has, in the order of the plan.
 func (s Shard) Pick(plan []*Task) (list []*Task) {
 	if s.All() {
 		return plan

@@ -30,7 +30,7 @@ func (r *Result) Fate() string {
 // A Tally adds up tasks by their fate.
 type Tally map[string]Sum
 
-// A Sum is that of several tasks.
+// A Sum is the sum of several tasks.
 type Sum struct {
 	Tasks                      int
 	Size, OutputSize, Messages int64 // bytes of the inputs and of the outputs, messages written

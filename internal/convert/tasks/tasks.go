@@ -47,7 +47,7 @@ type Task struct {
 	Source        string        `json:"source"`        // absolute
 	SourceFormat  string        `json:"source_format"` // "" when no format claims it
 	Size          int64         `json:"size"`          // bytes, of all files of the source
-	ModTime       time.Time     `json:"mtime"`         // of the newest of them
+	ModTime       time.Time     `json:"mtime"`         // of the newest of these files
 	OutputDir     string        `json:"output_dir"`    // absolute; has the receipts
 	Output        string        `json:"output"`        // absolute
 	Recipe        recipe.Recipe `json:"recipe"`        // a worker must have the same content
@@ -73,7 +73,7 @@ func (r *Range) Stage() string { return filepath.Join(r.Folder(), "joined") }
 // Staged reports whether a call of collect has begun to join the parts, and not ended: then files have moved.
 func (r *Range) Staged(fsys storage.FS) bool { return exists(fsys, r.Stage()) }
 
-// BeingJoined is Staged, and also true if all files have moved, but not all receipts are those of the whole.
+// BeingJoined is Staged, and also true if all files have moved, but not all receipts are about the whole.
 func (r *Range) BeingJoined(fsys storage.FS) bool {
 	return r.Staged(fsys) || exists(fsys, r.Folder()) && exists(fsys, r.Joined)
 }
@@ -97,7 +97,7 @@ type Result struct {
 // StatusPending is the status of the receipt of an output that may be half done.
 const StatusPending = "pending"
 
-// SetID sets the ID of a task: a hash of its content, in which that of the recipe stands for the recipe.
+// SetID sets the ID of a task: a hash of its content, with the hash of the recipe in the place of the recipe.
 func (t *Task) SetID() {
 	c := *t
 	c.ID, c.Recipe = "", recipe.Recipe{Content: t.Recipe.Hash()}
@@ -108,7 +108,7 @@ func (t *Task) SetID() {
 // idBytes is the length of the ID of a task, which has two digits for each.
 const idBytes = 12
 
-// canonical makes the names of a task those that the file system uses; JSON has URLs as people write
+// canonical turns the names of a task into the names that the file system uses; JSON has URLs as people write
 // them. See iox.Canonical.
 func (t *Task) canonical() {
 	t.Source, t.OutputDir, t.Output = iox.Canonical(t.Source), iox.Canonical(t.OutputDir), iox.Canonical(t.Output)

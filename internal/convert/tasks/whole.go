@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/content"
 )
 
-// Whole returns what the manifest has about a recording in parts, of which t is one. joined parts are one output.
+// Whole returns what the manifest has about a recording in parts; t is one of its parts. joined parts are one output.
 func (t *Task) Whole(parts []*Result, joined bool) *batch.Entry {
 	e, sum, size := parts[0].Entry, Sum{}, int64(0)
 	e.Output, e.Content, e.Read, e.Lost = t.Range.Joined, wholeContent(parts), 0, batch.Lost{}
@@ -37,7 +37,7 @@ func (t *Task) Whole(parts []*Result, joined bool) *batch.Entry {
 	return &e
 }
 
-// wholeContent returns the content sums of a recording in parts, nil if they are not known of all.
+// wholeContent returns the content sums of a recording in parts, nil if they are not known for all parts.
 func wholeContent(parts []*Result) []batch.Digest {
 	type sum struct {
 		content.Sum
@@ -68,7 +68,7 @@ func wholeContent(parts []*Result) []batch.Digest {
 	return list
 }
 
-// Union returns list with those of more that it does not have.
+// Union returns list with the elements of more that it does not have.
 func Union(list []string, more ...string) []string {
 	for _, s := range more {
 		if !slices.Contains(list, s) {

@@ -11,7 +11,7 @@
 //	Options.Fields      what is written
 //	/gps/*              all of the messages of a topic, or of topics: see selection.Pattern
 //	/imu.header.stamp   one field; in CSV a struct becomes the cells of its fields
-//	none                all messages of all topics
+//	no fields           all messages of all topics
 //
 // Package render draws the lines, and says how values are written. A CSV file has one list of columns, so that
 // topics with different fields are refused. A topic without a definition is left out, and told.

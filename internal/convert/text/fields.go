@@ -41,7 +41,7 @@ type field struct {
 // A request is what Options.Fields ask of the topics.
 type request struct {
 	fields      []field
-	whole, some []bool // index = TopicID: all fields of it, single ones
+	whole, some []bool // index = TopicID: all fields of the topic, single ones
 }
 
 // ask compares Options.Fields with the topics.

@@ -26,10 +26,10 @@ type planner struct {
 
 // A planned topic is what is known of its messages.
 type planned struct {
-	written bool // something of it is written
+	written bool // something of the topic is written
 	typ     *message.Type
 	def     *mapping.Definition
-	err     error    // why they cannot be read
+	err     error    // why the messages cannot be read
 	paths   []string // of their fields; nil: all of them
 }
 
@@ -129,7 +129,7 @@ func (l *planner) expandField(f *field) error {
 	return nil
 }
 
-// compile makes the lines of a topic; none, after Options.Tell, for one that cannot be read.
+// compile makes the lines of a topic; no lines, after Options.Tell, for a topic that cannot be read.
 func (l *planner) compile(i int) (made Topic, err error) {
 	t, d, o := &l.info.Topics[i].Topic, &l.topics[i], l.o.Render
 	switch {

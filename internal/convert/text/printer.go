@@ -20,8 +20,8 @@ type Options struct {
 	Framed bool           // with Raw: frames in the place of lines, see render.FramedLine
 	// with Framed: also frames that describe the recording, its topics and messages, see package frames
 	Define bool
-	Fields []string // topics and their fields; none: everything
-	Limit  int64    // lines after which reading ends; 0: none
+	Fields []string // topics and their fields; empty: everything
+	Limit  int64    // lines after which reading ends; 0: no limit
 
 	// Backwards has Flush write the lines, the last one first: messages that are read from the end come in the order
 	// of time again. Lines of more than MaxBackwards bytes in all are an error.
@@ -55,15 +55,15 @@ type Printer struct {
 	out       *bufio.Writer // to it
 	sent      int           // bytes given to out
 	kept      [][]byte      // lines to be written backwards
-	size      int           // bytes of them
+	size      int           // bytes of kept
 	published []byte        // a line with a publish time
 	describer *describer    // with Options.Define
 }
 
 // A Topic is how the messages of a topic are written.
 type Topic struct {
-	Line    *render.Line    // nil: they are not
-	Program mapping.Program // Line, after what makes its messages those that it reads
+	Line    *render.Line    // nil: they are not written
+	Program mapping.Program // makes the messages that Line reads, then Line
 }
 
 // New returns a Printer that writes to a stream. Flush writes the last lines.
@@ -74,9 +74,9 @@ func New(to io.Writer, o Options) *Printer {
 	return &Printer{o: o, to: to, out: bufio.NewWriterSize(to, 256<<10)}
 }
 
-// Read writes the messages of a query. Reading again, as recording.Use does if the index is wrong, begins anew, or is
-// ErrPrinted. The error is a *RequestError, an *UnknownError, or wraps a *render.PathError if Options.Fields ask for
-// what is not there.
+// Read writes the messages of a query. Reading again, as recording.Use does if the index is wrong, begins anew, or
+// returns ErrPrinted. The error is a *RequestError, an *UnknownError, or wraps a *render.PathError if Options.Fields
+// ask for what is not there.
 func (p *Printer) Read(ctx context.Context, src *recording.Source, q recording.Query) (*recording.Result, error) {
 	if p.sent > p.out.Buffered() {
 		return nil, ErrPrinted

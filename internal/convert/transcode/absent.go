@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// defaultOf returns the text of what a field gets that only the destination has; "" is zero.
+// defaultOf returns the text of the default of a field that only the destination has; "" is zero.
 func (c *compiler) defaultOf(d slot, rule From) string {
 	if rule.Default != "" {
 		return rule.Default

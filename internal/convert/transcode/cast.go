@@ -10,11 +10,11 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// A cast makes numbers of one kind numbers of another.
+// A cast turns numbers of one kind into numbers of another.
 type cast struct {
 	from, to      schema.Kind
 	scale, offset float64         // the number times scale, plus offset; scale 0: as it is
-	values        map[int64]int64 // what integers become, before that; others stay
+	values        map[int64]int64 // what integers become before they are scaled; others stay
 	number        uint16          // of the field among those whose values change
 }
 
@@ -111,7 +111,7 @@ func (s *state) number(p []byte, width int) uint64 {
 	return order.Uint64(p)
 }
 
-// cast compiles a number that becomes one of another kind.
+// cast compiles a number that becomes a number of another kind.
 func (c *compiler) cast(rule cast, path string) error {
 	from, to := rule.from.Size(), rule.to.Size()
 	if err := c.alignSrc(from); err != nil {

@@ -26,7 +26,7 @@ type compiler struct {
 	sizes    measure.Measure // of values of the source
 	firsts   map[firstKey]firstByte
 	pairings map[[2]*schema.Message]*pairing
-	stable   map[bodyStart][2]phase // with which a body that began with these could be compiled
+	stable   map[bodyStart][2]phase // phases with which a body of that start could be compiled
 	notes    notes
 }
 
@@ -108,7 +108,7 @@ func compile(p *Plan, from ros.Layout) (*program, error) {
 	return &program{ops: fuse(c.ops), from: c.from, to: c.to}, nil
 }
 
-// emit adds an op, or makes the one before it longer.
+// emit adds an op, or makes the op before it longer.
 func (c *compiler) emit(o op) error {
 	if c.work++; c.work > maxWork || len(c.ops) >= maxOps {
 		return errTooLarge
@@ -132,8 +132,8 @@ func (c *compiler) emit(o op) error {
 	return nil
 }
 
-// constantOf returns the bytes of an op that writes some, whatever the message is; nil: of others,
-// and of many zeros.
+// constantOf returns the bytes of an op that writes the same bytes whatever the message is; nil for other
+// ops, and for many zeros.
 func constantOf(o op) []byte {
 	switch {
 	case o.code == opConst:
@@ -353,7 +353,7 @@ func (c *compiler) text(src, dst schema.Kind) error {
 	return c.emit(op{code: code})
 }
 
-// lead returns the alignment of the first bytes of a value; 1 when it has none.
+// lead returns the alignment of the first bytes of a value; 1 without alignment.
 func (c *compiler) lead(t schema.Type, l ros.Layout) int {
 	return c.first(t, l).align
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// A fit is a list that becomes one of at most, or exactly, limit elements. Three bodies follow its
+// A fit is a list that becomes a list of at most, or exactly, limit elements. Three bodies follow its
 // op: an element that is written, one that is skipped, and one that the source does not have.
 //
 //	source       n elements:  written written written | skipped skipped
@@ -26,7 +26,7 @@ type fit struct {
 	number  uint16 // of the field among those that are cut
 }
 
-// becomes reports whether values of a field can become those of another, when types may differ.
+// becomes reports whether values of a field can become values of another, when types may differ.
 func becomes(src, dst schema.Type) bool {
 	if (src.Array == schema.Single) != (dst.Array == schema.Single) {
 		return false
@@ -109,8 +109,8 @@ func (c *compiler) fit(src, dst schema.Type, value func() error, path string) er
 	return c.close(op{code: opFit, a: alignments(ls, ld), b: c.sizes.Least(single(src)), more: &operand{fit: f}}, ops)
 }
 
-// listOfOne compiles a single value that becomes the only one of a list, or the first one of an array.
-// Only rules ask for that.
+// listOfOne compiles a single value that becomes the only element of a list, or the first one of an
+// array. Only rules ask for that.
 func (c *compiler) listOfOne(src, dst schema.Type, value func() error, path string) error {
 	if dst.Array == schema.Fixed && dst.Len == 0 {
 		return c.skipValue(src, c.notes.dropped.add(path))

@@ -15,8 +15,8 @@ import (
 // A FromJSON re-encodes messages in JSON of one schema into ROS 1 serialization of the
 // type that the schema became. It may be used by any number of goroutines.
 //
-// Properties may come in any order; of one that comes twice the last counts. What is
-// not there, or null, is zero or empty. A value that does not fit the schema is zero or
+// Properties may come in any order; if one comes twice the last counts. What is not
+// there, or null, is zero or empty. A value that does not fit the schema is zero or
 // empty too, or its JSON if a string stands for it, and is counted; so is a message
 // with properties that the schema does not have. As Python writes them, NaN, Infinity
 // and -Infinity are numbers, and as protobuf does, strings of these words.
@@ -116,7 +116,7 @@ func (r *jsonRun) object(o *jsonschema.Object, pos int) error {
 	return nil
 }
 
-// property writes the value at pos, one that is not there with -1.
+// property writes the value at pos; -1: the value is not there.
 func (r *jsonRun) property(p *jsonschema.Property, pos int) error {
 	if !p.List {
 		return r.one(p, pos)
@@ -202,7 +202,7 @@ func (r *jsonRun) one(p *jsonschema.Property, pos int) error {
 	return nil
 }
 
-// note counts a value that does not fit; one that is not there does.
+// note counts a value that does not fit; a value that is not there fits.
 func (r *jsonRun) note(ok bool, pos int) { r.odd = r.odd || !ok && pos >= 0 }
 
 // raw writes a value as its text.
@@ -228,7 +228,7 @@ func (r *jsonRun) zero(o *jsonschema.Object) error {
 func (r *jsonRun) bad(at int, what string) error { return &Error{Offset: at, What: what} }
 
 // base64 writes the bytes that a string stands for, with padding or without, and
-// reports whether it is one.
+// reports whether the value is such a string.
 func (r *jsonRun) base64(pos int) bool {
 	head := len(r.w.Buf)
 	r.w.U32(0)

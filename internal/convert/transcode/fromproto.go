@@ -20,9 +20,9 @@ import (
 // A FromProto re-encodes protobuf messages of one type into ROS 1 serialization
 // or CDR. It may be used by any number of goroutines.
 //
-// Fields may come in any order, lists packed or not; of a single value that
-// comes twice the last counts, messages that come twice are merged, as protobuf
-// asks for. A field that is not set has its default. A value on another wire
+// Fields may come in any order, lists packed or not; if a single value comes
+// twice the last counts, messages that come twice are merged, as protobuf asks
+// for. A field that is not set has its default. A value on another wire
 // type than its field's is an unknown field.
 type FromProto struct {
 	root    *node
@@ -33,7 +33,7 @@ type FromProto struct {
 }
 
 // CompileFromProto makes the program from messages of md to messages of dst,
-// which is the type that protoschema.Namer generated or one that fits as well.
+// which is the type that protoschema.Namer generated or a type that fits as well.
 func CompileFromProto(md protoreflect.MessageDescriptor, dst *schema.Message, to serial.Encoding) (*FromProto, error) {
 	s, err := protoschema.Bind(md, dst)
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *FromProto) Append(dst, src []byte) ([]byte, error) {
 type fromRun struct {
 	w       ros.Writer
 	limit   int       // length that w.Buf may reach
-	index   *pb.Index // of fields in any order; nil: they are in that of the struct
+	index   *pb.Index // of fields in any order; nil: they are in the order of the struct
 	unknown bool
 	cases   []oneCase // of the messages that are open
 
@@ -224,8 +224,8 @@ func (r *fromRun) endList(s *slotProgram, head, count, at int) error {
 	return nil
 }
 
-// element writes one element of a list, or all of a packed one, from a whole value. It
-// returns how many they were.
+// element writes one element of a list, or all of a packed list, from a whole value. It
+// returns how many elements it wrote.
 func (r *fromRun) element(s *slotProgram, wire protowire.Type, value []byte, at int) (int, error) {
 	if wire == s.Wire {
 		return 1, r.value(s, value, at)

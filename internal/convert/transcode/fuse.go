@@ -99,7 +99,7 @@ func blockLen(ops []op) (n int) {
 	return n
 }
 
-// textPads returns two if the last of n ops align both sides before a string, else none.
+// textPads returns two if the last of n ops align both sides before a string, else 0.
 func textPads(ops []op, n int) int {
 	if n < 2 || n == len(ops) || ops[n].code != opString {
 		return 0

@@ -9,7 +9,7 @@ import (
 )
 
 // elements are the types of the elements of a list or array on either side; nil
-// for those that are not structs, or are not written.
+// for elements that are not structs, or are not written.
 type elements struct{ src, dst *schema.Message }
 
 // A bodyStart is what is known when the body of a list is begun.

@@ -22,9 +22,9 @@ type Loss struct {
 // any number of goroutines; the zero value is ready.
 type LossCounter struct {
 	target   string       // type that is written
-	dropped  fieldLoss    // of source fields that it has no place for, which had a value
-	changed  fieldLoss    // of numbers that it cannot hold
-	cut      fieldLoss    // of lists and strings that are longer than it allows
+	dropped  fieldLoss    // of source fields that target has no place for, which had a value
+	changed  fieldLoss    // of numbers that target cannot hold
+	cut      fieldLoss    // of lists and strings that are longer than target allows
 	trailing atomic.Int64 // messages with bytes behind their last field
 	bytes    atomic.Int64 // how many
 	replaced atomic.Int64 // messages with U+FFFD in place of text
@@ -35,7 +35,7 @@ type LossCounter struct {
 // A fieldLoss is a loss of some fields.
 type fieldLoss struct {
 	paths    []string
-	hits     []atomic.Bool // which of them had it
+	hits     []atomic.Bool // which of the fields had the loss
 	messages atomic.Int64
 }
 
@@ -101,7 +101,7 @@ func (c *LossCounter) Losses() (out []Loss) {
 }
 
 // Normalized counts a message with a time that is not written in the same seconds and nanoseconds,
-// but in others that mean the same.
+// but in other words that mean the same.
 func (c *LossCounter) Normalized() { c.normal.Add(1) }
 
 // Reset sets all counts to zero.

@@ -9,7 +9,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// A slot is a field, or a part of one, that finds its counterpart by path.
+// A slot is a field, or a part of a field, that finds its counterpart by path.
 type slot struct {
 	path string
 	typ  schema.Type
@@ -47,7 +47,7 @@ func prefixes(paths []string) map[string]bool {
 // A pairing is what each destination slot is made of.
 type pairing struct {
 	src, dst []slot
-	from     []int           // index into src for each of dst, -1 for none
+	from     []int           // index into src for each of dst, or -1
 	rules    []From          // of each of dst; the zero value if it is found by its name
 	ordered  bool            // from ascends: one walk over the source is enough
 	looksIn  bool            // a rule looks into structs of the source
@@ -250,8 +250,8 @@ func (c *compiler) shuffled(p *pairing, drops []uint16, path string) error {
 	return seek(len(p.src))
 }
 
-// note keeps what one side has alone, and returns the numbers of the dropped
-// fields among those of the source; 0 for the others.
+// note keeps what one side has alone. For each field of the source it returns the
+// number of the dropped field, 0 for fields that are not dropped.
 func (c *compiler) note(p *pairing, path string) []uint16 {
 	drops := make([]uint16, len(p.src))
 	used := map[int]bool{}

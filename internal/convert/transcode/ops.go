@@ -6,8 +6,8 @@ import "github.com/bagconv/bagconv/internal/wire/ros"
 // its op.
 type op struct {
 	code opcode
-	bit  uint8    // of times: the one that tells those whose value is another on the other side
-	drop uint16   // of ops that skip: the number of the dropped field, from 1; 0 is none whose value counts
+	bit  uint8    // of times: if it is set, the value is another one on the other side
+	drop uint16   // of ops that skip: the number of the dropped field, from 1; 0: its value does not count
 	a, b int      // see the codes
 	n    int      // length of the body, in ops
 	more *operand // of the rare ops that need more
@@ -57,7 +57,7 @@ const (
 	opSkipLoop // the same, nothing written
 
 	opRepeat // the body, a times; b as for opLoop
-	opFit    // a list that becomes one of at most or exactly so many elements; see fit
+	opFit    // a list that becomes a list of at most or exactly so many elements; see fit
 
 	opEnter // a delimited struct: u32 size
 	opLeave // go to its end; what is skipped is counted if a is 1, and left to the caller of Append if it is the outermost

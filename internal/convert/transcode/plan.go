@@ -19,7 +19,7 @@
 //
 // Read as well: big endian CDR, and XCDR2 (8-byte values at multiples of 4, sizes
 // before structs and lists) plain and delimited. Messages of types that only IDL has, with unions,
-// optional or numbered members, become plain ones first (internal/wire/xtypes). Written is little
+// optional or numbered members, become plain messages first (internal/wire/xtypes). Written is little
 // endian XCDR1 of the fields alone, also for such types. Refused are long double and wchar.
 //
 // Input is not trusted: every count is compared with the bytes that remain before
@@ -49,7 +49,7 @@ type Options struct {
 
 	// Rule is asked for every pair of structs, nested ones too; nil, or a nil
 	// result, matches fields by name: exactly, else without regard to case. A
-	// field of the source alone is skipped, one of the destination alone is zero.
+	// field of the source alone is skipped, a field of the destination alone is zero.
 	// It is not asked for a message of a time and that time itself, such as
 	// std_msgs/Time and builtin_interfaces/msg/Time, which become each other.
 	Rule func(src, dst *schema.Message) *Rule
@@ -75,7 +75,7 @@ type From struct {
 	Values  map[int64]int64 // what integers become; others stay
 	Scale   float64         // what numbers are multiplied with before Offset is added; 0: they stay
 	Offset  float64
-	Default string // instead of that of the definition; ""
+	Default string // instead of the default of the definition; ""
 }
 
 // ErrMalformed is wrapped by the errors of Append: the message does not fit its
@@ -139,11 +139,11 @@ func beginsWithSeq(m *schema.Message) bool {
 // zero there.
 func (p *Plan) SeqOffset() int { return p.seqAt }
 
-// DropsSeq reports whether the source has a Header.seq that the destination has not: that
-// of the Header that ROS 1 messages begin with, as their first 4 bytes, and any other.
+// DropsSeq reports whether the source has a Header.seq that the destination does not have: in
+// the Header that ROS 1 messages begin with, as their first 4 bytes, and in any other.
 func (p *Plan) DropsSeq() (first, other bool) { return p.seq.first, p.seq.other }
 
-// A seqLoss is which Header.seq of a message the destination has not.
+// A seqLoss is which Header.seq of a message the destination does not have.
 type seqLoss struct{ first, other bool }
 
 // seqLossOf returns the loss if no Header.seq has a place in the destination.
@@ -164,11 +164,11 @@ func (p *Plan) Dropped() []string { return p.notes.dropped.paths }
 // but for Header.seq; they are zero.
 func (p *Plan) Added() []string { return p.notes.added.paths }
 
-// Defaulted lists those that have their default instead.
+// Defaulted lists the paths of such fields that have their default instead.
 func (p *Plan) Defaulted() []string { return p.notes.defaulted.paths }
 
-// Narrowed lists the paths of fields with numbers that the destination cannot all hold, Bounded
-// those of lists and strings that it has less room for. Losses counts what it concerns.
+// Narrowed lists the paths of fields with numbers that the destination cannot all hold, Bounded the
+// paths of lists and strings that it has less room for. Losses counts the messages that lose something.
 func (p *Plan) Narrowed() []string { return p.notes.narrowed.paths }
 
 // Bounded see Narrowed.
@@ -200,7 +200,7 @@ func (p *Plan) Append(dst, src []byte) ([]byte, error) {
 
 // AppendRest is Append, and returns the bytes of src after its last field. In
 // CDR, where middlewares pad, they are not an error; Trailing decides what is padding.
-// They are not counted; those within a delimited struct are.
+// They are not counted, but such bytes within a delimited struct are.
 func (p *Plan) AppendRest(dst, src []byte) (out, rest []byte, err error) {
 	if p.special.Needed(src) {
 		return p.appendSpecial(dst, src)

@@ -12,7 +12,7 @@ import (
 // Between protobuf and the two ROS encodings a program is a tree of nodes, one
 // for each pair of a message and a struct; nodes are shared if types are. A
 // node's slots stand in the order of the ROS fields, which in generated types is
-// that of the field numbers: serializers write fields in that order, so one
+// the order of the field numbers: serializers write fields in that order, so one
 // forward walk over the message is enough.
 
 // A node is a message and the struct that it becomes, or the reverse.

@@ -115,7 +115,7 @@ func (s *state) run(pos, from, to int) (int, error) {
 	return pos, nil
 }
 
-// appendBytes appends bytes, those of a time without a call.
+// appendBytes appends bytes, without a call for the bytes of a time.
 func appendBytes(dst, p []byte) []byte {
 	if len(p) == 8 {
 		return binary.LittleEndian.AppendUint64(dst, binary.LittleEndian.Uint64(p))
@@ -337,8 +337,8 @@ func (s *state) zero(n int) {
 	s.dst = append(s.dst, zeros[:n]...)
 }
 
-// bools copies bytes, making each 0 or 1: ROS 2 refuses others. Nearly all are
-// so already, eight at a time.
+// bools copies bytes, making each 0 or 1: ROS 2 refuses others. Nearly all bytes
+// are so already, eight at a time.
 func (s *state) bools(p []byte) {
 	at := len(s.dst)
 	s.dst = append(s.dst, p...)

@@ -7,11 +7,11 @@ import (
 )
 
 // A Source opens the messages of one ROS type for a program that reads them, and counts
-// what is lost of them. It may be used by any number of goroutines.
+// what messages lose. It may be used by any number of goroutines.
 type Source struct {
 	LossCounter
 	cdr    bool
-	normal *Plan // other forms of CDR than the usual one become it first
+	normal *Plan // turns other forms of CDR into the usual one first
 }
 
 // Init prepares for messages of a type.

@@ -12,8 +12,8 @@ import (
 //	time       u32, u32     i32, u32     i64, i32
 //	duration   i32, i32     i32, u32     i64, i32
 //
-// Nearly all have the same bits in ROS 1 and CDR. Those of which a certain bit is set
-// have not the same value there.
+// Nearly all have the same bits in ROS 1 and CDR. If a certain bit is set, the same bits
+// have another value there.
 const (
 	timeBit     = 31 // of the seconds
 	durationBit = 63 // of the nanoseconds, which stand after the seconds
@@ -34,8 +34,8 @@ func (s *state) times(p []byte, bit uint8) {
 	}
 }
 
-// unusual returns what a time or duration becomes that has its bit set: the words of a duration
-// of the same length, if there are any, and else the same bits.
+// unusual returns what a time or duration with its bit set becomes: the words of a duration of
+// the same length if there are any, else the same bits.
 func (s *state) unusual(v uint64, bit uint8) uint64 {
 	if bit == durationBit {
 		sec, nsec := int64(int32(v)), int64(v>>32)

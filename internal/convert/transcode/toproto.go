@@ -27,7 +27,7 @@ type ToProto struct {
 }
 
 // CompileToProto makes the program from messages of src to messages of md, whose
-// fields have to be those of protoschema.Describe or of the generated type.
+// fields have to be the fields of protoschema.Describe or of the generated type.
 func CompileToProto(src *schema.Message, from serial.Encoding, md protoreflect.MessageDescriptor) (*ToProto, error) {
 	s, err := protoschema.Bind(md, src)
 	if err != nil {
