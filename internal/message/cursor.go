@@ -36,7 +36,7 @@ type Cursor struct {
 	units                []uint16
 }
 
-// maxFuel is how many values without bytes a message may have, beside one for each of its bytes, and in protobuf 64:
+// maxFuel is how many values without bytes a message may have, beside one for each of its bytes, or 64 in protobuf:
 // there they are messages that are not set, and each message around them has some.
 const maxFuel = 1 << 16
 

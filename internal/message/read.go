@@ -167,7 +167,7 @@ func (c *Cursor) List(f *Field) []byte {
 }
 
 // Raw returns numbers as the message itself has them, in its order of bytes: they may be written to. It is nil if the
-// message does not have them in one piece.
+// message does not have them in this form.
 func (c *Cursor) Raw(f *Field, n int) []byte {
 	switch {
 	case !c.OK():

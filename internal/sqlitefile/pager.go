@@ -18,7 +18,7 @@ type pager struct {
 	page   int    // bytes of a page
 	usable int    // bytes of a page that are used
 	pages  uint32 // whole pages in the file
-	total  uint32 // pages by the header, at least those in the file
+	total  uint32 // pages by the header, at least the pages in the file
 	block  int64  // bytes read at once, a multiple of page
 
 	columns *columns // of messages, nil for the usual ones: for salvaging

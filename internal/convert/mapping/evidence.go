@@ -153,8 +153,8 @@ func (e *Evidence) Add(t *storage.Topic, m *storage.Message) {
 	}
 }
 
-// of returns the trial of a topic, or else the trial of another topic of its type; nil if none
-// of their messages was seen.
+// of returns the trial of a topic, or else the trial of another topic of its type; nil if no message
+// of such a topic was seen.
 func (e *Evidence) of(t *storage.Topic) *trial {
 	if e == nil {
 		return nil

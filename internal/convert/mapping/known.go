@@ -11,7 +11,7 @@ import (
 // messages show. Every command that decodes messages gets it from Look, so that all decode alike.
 type Known struct {
 	Definitions  []*defset.Set // definitions of the user, in order of preference
-	SourceDistro string        // ROS 2 distribution whose types are read if the source carries none
+	SourceDistro string        // ROS 2 distribution whose types are read if the source has no definitions
 	Certain      bool          // SourceDistro is what the source has or the user asks for, and no default
 	Evidence     *Evidence     // what the messages show; nil: it is not needed
 }

@@ -28,7 +28,7 @@ type Options struct {
 	// reports whether the sink could take a topic as it is; nil: no topic that has another encoding
 	Holds        func(t *storage.Topic) bool
 	Distro       string // ROS 2 distribution whose types are written
-	SourceDistro string // ROS 2 distribution whose types are read if the source carries none
+	SourceDistro string // ROS 2 distribution whose types are read if the source has no definitions
 	Certain      bool   // SourceDistro is what the source has or the user asks for, and no default
 	Rosout       Rosout
 	ProtoTypes   ProtoTypes

@@ -106,7 +106,7 @@ func (d *deduper) seenBefore(m *storage.Message) (before, inSink bool, err error
 // Pipeline.Dedupe, and else counted.
 type Prior struct {
 	Source *Source                    // is closed when it was read
-	Query  Query                      // of it
+	Query  Query                      // what is read of Source
 	Kind   func(t *storage.Topic) int // Route.Kind of the messages of a topic, -1 if no route has that kind
 }
 

@@ -176,7 +176,7 @@ func (h *Histogram) Timeline() *Timeline {
 	return t
 }
 
-// coarser returns how many bins become one of the Timeline: so many that its step is round, and
+// coarser returns how many bins become a bin of the Timeline: so many that its step is round, and
 // no more than needed.
 func (h *Histogram) coarser() int64 {
 	width := widths[h.level]

@@ -347,7 +347,7 @@ const (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendQuoted appends a text as a string of JSON, which is one of YAML as well.
+// AppendQuoted appends a text as a string of JSON, which is also a string of YAML.
 // Control characters and the line ends of Unicode are escaped.
 func AppendQuoted(dst, s []byte) []byte {
 	dst = append(dst, '"')

@@ -15,7 +15,7 @@ type cast struct {
 	from, to      schema.Kind
 	scale, offset float64         // the number times scale, plus offset; scale 0: as it is
 	values        map[int64]int64 // what integers become before they are scaled; others stay
-	number        uint16          // of the field among those whose values change
+	number        uint16          // of the field among the fields whose values change
 }
 
 // numeric reports whether a kind is a number, or as good as one.

@@ -23,7 +23,7 @@ type fit struct {
 	exactly bool   // the destination is an array
 	bodies  [3]int // lengths, in ops
 	width   int    // of a zero element that is a number; else 0
-	number  uint16 // of the field among those that are cut
+	number  uint16 // of the field among the fields that are cut
 }
 
 // becomes reports whether values of a field can become values of another, when types may differ.

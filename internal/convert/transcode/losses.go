@@ -123,7 +123,7 @@ func (c *LossCounter) Trailing(rest []byte) {
 	}
 }
 
-// all counts a message in which fields had values, any of all.
+// all counts a message in which any of the fields may have had values.
 func (c *LossCounter) all() {
 	for i := range c.dropped.paths {
 		c.dropped.hit(uint16(i + 1))

@@ -71,7 +71,7 @@ const (
 
 const (
 	maxOps   = 100_000   // of a program
-	maxWork  = 2_000_000 // ops made and fields visited while compiling, also those thrown away
+	maxWork  = 2_000_000 // ops made and fields visited while compiling, also ops thrown away
 	maxFlat  = 200_000   // fields of a type when all that it uses is written out
 	maxMarks = 32
 	maxZero  = 16 << 20 // bytes of zero that a field without a source may take

@@ -3,7 +3,7 @@
 //
 // An operation is an open, read, write, sync, truncate, lock, close, rename, mkdir or
 // listing, and with Death or Kill a remove. The N-th one fails as the Fault has it;
-// all others go through, but for those after a Death. Everything may be used from
+// all others go through, except operations after a Death. Everything may be used from
 // several goroutines.
 package faultio
 

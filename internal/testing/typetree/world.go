@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Options choose which shapes a World has beyond those that every format and every
+// Options choose which shapes a World has beyond the shapes that every format and every
 // reader knows.
 type Options struct {
 	// ROS2 adds what ROS 1 has no word for: wstring, bounds, defaults.
