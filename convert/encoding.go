@@ -12,7 +12,7 @@ import (
 // the sink carries them, and else get its native encoding.
 const EncodingKeep = "keep"
 
-// encodings are the encodings that messages can be converted to, each with that of its
+// encodings are the encodings that messages can be converted to, each with the encoding of its
 // definitions.
 var encodings = [][2]string{{"ros1", "ros1msg"}, {"cdr", "ros2msg"}, {"protobuf", "protobuf"}}
 
@@ -46,8 +46,8 @@ func (j *Job) encoding() (string, error) {
 		j.SinkFormat.Name, strings.Join(known, ", "))
 }
 
-// becomesCDR reports whether all messages in CDR are made by this job: their types are
-// those of its distribution.
+// becomesCDR reports whether all messages in CDR are made by this job: their types are the types of
+// its distribution.
 func (j *Job) becomesCDR(info *storage.Info) bool {
 	if j.Encoding == "" && j.SourceFormat.Name == j.SinkFormat.Name {
 		return false

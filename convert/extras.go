@@ -48,16 +48,15 @@ func (o *output) writeExtras(ctx context.Context, r storage.Reader) (err error) 
 	return nil
 }
 
-// CopyExtras copies attachments and metadata records of a recording, whatever is selected
-// of its messages, each to the first of several places that takes it, and returns what is
-// lost of them. If there is a place, only those are lost that it refuses, or that damage
-// makes unreadable.
+// CopyExtras copies attachments and metadata records of a recording, whatever is selected of its
+// messages, each to the first of several places that takes it, and returns what is lost of them. If
+// there is a place, only what it refuses is lost, or what damage makes unreadable.
 func CopyExtras(ctx context.Context, r storage.Reader, to ...storage.ExtraWriter) (lost []Loss, err error) {
 	lost, _, err = copyExtras(ctx, r, to...)
 	return lost, err
 }
 
-// copyExtras is CopyExtras; refused are those that the first place did not take.
+// copyExtras is CopyExtras; refused are the ones that the first place did not take.
 func copyExtras(ctx context.Context, r storage.Reader, to ...storage.ExtraWriter) (lost []Loss, refused []Extra,
 	err error) {
 	from := storage.ReaderCapabilities(r).Extras

@@ -14,8 +14,8 @@ import (
 //
 //	report, err := convert.File(ctx, all.Registry(), in, out, convert.Job{Progress: show})
 //
-// If in is no recording, or the name of out has no format, the error wraps storage.ErrUnknownFormat. Other errors are
-// those of Run.
+// If in is no recording, or the name of out has no format, the error wraps
+// storage.ErrUnknownFormat. Other errors are the errors of Run.
 func File(ctx context.Context, formats *storage.Registry, in, out string, job Job) (*Report, error) {
 	if job.Read.FS == nil && job.Write.FS == nil {
 		place, err := formats.Locate(ctx, nil, in, out)

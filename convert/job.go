@@ -3,8 +3,8 @@
 // parallel workers, re-encodes them on the way, keeps their order, and reports at
 // the end what was written and what was lost.
 //
-// File and Run are one conversion: File finds the formats. Run owns all goroutines; formats start none. It may be
-// called concurrently for different outputs.
+// File and Run are one conversion: File finds the formats. Run owns all goroutines; formats start
+// no goroutines. It may be called concurrently for different outputs.
 package convert
 
 import (
@@ -28,14 +28,14 @@ type Job struct {
 	Sink         string
 	SinkFormat   *storage.Format
 
-	// Formats are those whose recordings Write.Overwrite may replace; nil: the two above.
-	// Whatever it is set to, a run replaces and removes nothing that it reads, and
-	// nothing but a recording: one file that a format claims, or a folder that holds the
-	// files of one recording and nothing else.
+	// Formats are the formats whose recordings Write.Overwrite may replace; nil: the two above.
+	// Whatever it is set to, a run replaces and removes nothing that it reads, and nothing but a
+	// recording: one file that a format claims, or a folder that holds the files of one recording
+	// and nothing else.
 	Formats *storage.Registry
 
-	// Stage, when set, keeps the output until its Commit puts it in place. The files in
-	// the report are those that it will have then.
+	// Stage, when set, keeps the output until its Commit puts it in place. The files in the report
+	// are the files that it will have then.
 	Stage *Stage
 
 	// DryRun tells what the run would do, and writes nothing: a part of the source is read and
@@ -55,9 +55,9 @@ type Job struct {
 	// Empty makes the output also if nothing that is selected has a message; else that is ErrNothing.
 	Empty bool
 
-	// Dedupe leaves messages out that are equal to another in the name and type of their
-	// topic, in log time and in bytes, as the output has them, but for a counted Header.seq; with
-	// Write.Append also those that the recording has already. It needs OrderTime.
+	// Dedupe leaves messages out that are equal to another in the name and type of their topic, in
+	// log time and in bytes, as the output has them, but for a counted Header.seq; with
+	// Write.Append also messages that the recording has already. It needs OrderTime.
 	Dedupe bool
 
 	// Custom is added to what the recording has about itself (Info.Metadata), by key. A key that
@@ -68,14 +68,14 @@ type Job struct {
 	// leaves recordings of that format as they are; else one of Encodings, or EncodingKeep.
 	Encoding string
 
-	// Attach are paths of files that become attachments of the output, after those of the
+	// Attach are paths of files that become attachments of the output, after the attachments of the
 	// source. An output without a place for them is ErrNoPlace.
 	Attach []string
 
-	// Extras is a folder for attachments and metadata records of the source that the output
-	// has no place for; "" is none, and then they are lost. It stands when the output does,
-	// with an index (extras.IndexName) beside the files. Jobs that run together must not
-	// share it. Files that are there are replaced as the output is.
+	// Extras is a folder for attachments and metadata records of the source that the output has no
+	// place for; "" is no folder, and then they are lost. It stands when the output does, with an
+	// index (extras.IndexName) beside the files. Jobs that run together must not share it. Files
+	// that are there are replaced as the output is.
 	Extras   string
 	extrasFS storage.FS // of that folder
 
@@ -83,21 +83,24 @@ type Job struct {
 	// the run neither copies nor reports them.
 	SkipExtras bool
 
-	// definitions that the user has, in order of preference, if the source has none or wrong ones
+	// definitions that the user has, in order of preference, if the source has no definitions or
+	// wrong ones
 	Definitions []*defset.Set
-	// the definitions that ROS types shall have in the output; nil: those of the source, or see Distro
+	// the definitions that ROS types shall have in the output; nil: the definitions of the source,
+	// or see Distro
 	Target    *mapping.Target
-	Distro    string // whose standard definitions to use if the source has none, and to write; "" is DefaultDistro
+	Distro    string // its standard definitions are written, and used if the source has none; "" is DefaultDistro
 	Order     Order
 	HeaderSeq HeaderSeq
-	// messages that come before those of the run, by TopicID: they count in HeaderSeq. See CountBefore
+	// messages that come before the messages of the run, by TopicID: they count in HeaderSeq. See
+	// CountBefore
 	Before  []int64
 	Rosout  mapping.Rosout // what rosgraph_msgs/Log becomes in ROS 2
 	Threads int            // workers, MaxThreads at most; 0 is one per core, one for 20 MB of MaxMemory at most
 
-	// MaxMemory is shared out among blocks on their way, those held back for their
-	// order, and the writer, in bytes; 0 is DefaultMemory. Single messages and
-	// blocks that are larger are converted all the same, one at a time.
+	// MaxMemory is shared out among blocks on their way, blocks held back for their order, and the
+	// writer, in bytes; 0 is DefaultMemory. Single messages and blocks that are larger are
+	// converted all the same, one at a time.
 	MaxMemory int64
 
 	ProtoTypes   mapping.ProtoTypes // what protobuf messages become in ROS, and ROS messages in protobuf
@@ -158,8 +161,8 @@ const (
 	DefaultMemory = recording.DefaultMemory // bytes
 )
 
-// A Report describes what a run did. Its JSON is that of --json and --report, but for how the run ended: docs/json.md
-// describes it. It is complete also when Run fails, as far as the run came.
+// A Report describes what a run did. Its JSON is the JSON of --json and --report, without how the
+// run ended: docs/json.md describes it. It is complete also when Run fails, as far as the run came.
 type Report struct {
 	DryRun bool `json:"dry_run"` // nothing was written
 
@@ -184,7 +187,7 @@ type Report struct {
 	Lost      storage.Lost      `json:"lost"`     // what damage has cost, as far as the source tells
 }
 
-// NewReport returns that of a run that has done nothing yet.
+// NewReport returns the report of a run that has done nothing yet.
 func NewReport(source, sink End) *Report {
 	return &Report{Source: source, Sink: sink, Topics: []TopicReport{}, Losses: []Loss{}, Notes: []Note{},
 		Warnings: []storage.Warning{}}

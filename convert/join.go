@@ -51,9 +51,9 @@ func newJoiner(identity storage.Identity) *joiner {
 		number: map[string]int{}}
 }
 
-// add returns which of the sinks topic i of the source, as it is in the sink, flows
-// into. If the sink keeps no publishers apart, or flows is set, those of one topic, type
-// and definition flow together; a topic without a definition goes with any.
+// add returns which of the sinks topic i of the source, as it is in the sink, flows into. If the
+// sink keeps no publishers apart, or flows is set, topics of one name, type and definition flow
+// together; a topic without a definition goes with any.
 func (j *joiner) add(t *storage.Topic, i int, flows bool) int {
 	id := topicKey{t.Name, t.Type, t.Encoding}
 	others := j.same[id]
@@ -79,7 +79,7 @@ func (j *joiner) add(t *storage.Topic, i int, flows bool) int {
 	return at
 }
 
-// sameDefinition returns the sink of one identity that has the definition of t, -1 for none.
+// sameDefinition returns the sink of one identity that has the definition of t, -1 for no sink.
 func (j *joiner) sameDefinition(others *sameIdentity, t *storage.Topic) int {
 	first := &j.sinks[others.first].topic
 	if len(t.Schema.Data) == 0 || len(first.Schema.Data) == 0 || bytes.Equal(first.Schema.Data, t.Schema.Data) {
@@ -141,7 +141,7 @@ func (s *sinkTopic) join(t *storage.Topic, i int) {
 	}
 }
 
-// publishers are those that flow together into one topic.
+// publishers are the publishers that flow together into one topic.
 type publishers struct {
 	names   []string // in the order in which they came
 	known   map[string]bool

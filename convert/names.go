@@ -97,8 +97,9 @@ func ParseThrottle(word string) (Rate, error) { return selection.ParseThrottle(w
 // ParseEvery reads TOPIC=N: one message of N, such as /camera/*=3.
 func ParseEvery(word string) (Rate, error) { return selection.ParseEvery(word) }
 
-// ReadDefinitions reads the message definitions of a folder, an archive or a file of definitions in fsys; nil: the
-// operating system's. What cannot be read there is in Problems. .proto files may import those of the places before.
+// ReadDefinitions reads the message definitions of a folder, an archive or a file of definitions in
+// fsys; nil: the operating system's. What cannot be read there is in Problems. .proto files may
+// import the .proto files of the places before.
 func ReadDefinitions(fsys storage.FS, place string, before ...*Definitions) (*Definitions, error) {
 	return defset.Read(fsys, place, before...)
 }

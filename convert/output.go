@@ -53,7 +53,7 @@ func guarded(jobs []*Job) (list []*Job, failed int, err error) {
 		default:
 			job.Write.FS = g.Writer(job.Write.FS, job.Write.Overwrite)
 		}
-		job.Write.Overwrite = job.Write.Overwrite || replaces // an empty folder is as good as none
+		job.Write.Overwrite = job.Write.Overwrite || replaces // an empty folder is as good as no folder
 		list = append(list, &job)
 	}
 	return list, 0, nil

@@ -12,7 +12,7 @@ import (
 )
 
 // startsByBlocks finds the times at which another part begins, so that each part reads blocks of
-// about size bytes. Times are those of the index; blocks that overlap are read for both parts.
+// about size bytes. Times are from the index; blocks that overlap are read for both parts.
 func startsByBlocks(ctx context.Context, job *Job, size, first, last int64) (starts []int64, err error) {
 	blocks, err := timedBlocks(ctx, job)
 	if errors.Is(err, storage.ErrUnsupported) {
@@ -39,8 +39,8 @@ func startsByBlocks(ctx context.Context, job *Job, size, first, last int64) (sta
 }
 
 // timedBlocks returns the blocks of the source that have messages, with their times. The size of
-// one includes the blocks after it that have none: the rest of its last message, in a record. The
-// error wraps storage.ErrUnsupported if no index has times.
+// one includes the blocks after it that have no messages: the rest of its last message, in a
+// record. The error wraps storage.ErrUnsupported if no index has times.
 func timedBlocks(ctx context.Context, job *Job) (blocks []storage.Block, err error) {
 	src, err := recording.Open(ctx, job.Ref())
 	if err != nil {

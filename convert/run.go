@@ -16,10 +16,10 @@ import (
 // also when it fails. When Run returns an error nothing stands at the sink's
 // path that was not there before.
 //
-// Errors of the source and the sink wrap the sentinels of package storage; an
-// existing output is fs.ErrExist unless Write.Overwrite is set; a cancelled
-// context returns its cause. What CheckOutputs refuses, Run refuses too, and whatever
-// else turns out on the way to be none of a run's business: see Job.Formats.
+// Errors of the source and the sink wrap the sentinels of package storage; an existing output is
+// fs.ErrExist unless Write.Overwrite is set; a cancelled context returns its cause. What
+// CheckOutputs refuses, Run refuses too, and what turns out on the way not to be a run's business:
+// see Job.Formats.
 func Run(ctx context.Context, job Job) (*Report, error) {
 	reports, err := RunAll(ctx, []*Job{&job})
 	var failed *JobError
@@ -45,13 +45,13 @@ func (e *JobError) Error() string { return e.Err.Error() }
 // Unwrap returns the error of Run for that job.
 func (e *JobError) Unwrap() error { return e.Err }
 
-// RunAll converts one recording into several outputs, and reads it once. The jobs have the
-// source and how it is read, Order, Edit.Restamp, MaxMemory, Threads and Progress in common,
-// which are those of the first. Reports have the indices of the jobs.
+// RunAll converts one recording into several outputs, and reads it once. The jobs have the source
+// and how it is read, Order, Edit.Restamp, MaxMemory, Threads and Progress in common: the values of
+// the first job count. Reports have the indices of the jobs.
 //
-// A job that selects nothing has no output, and Sink.Messages is 0, unless that is so
-// of all of them: then the error is ErrNothing. Errors are those of Run as a *JobError; all
-// outputs of jobs with a Stage are thrown away with that.
+// A job that selects nothing has no output, and Sink.Messages is 0, unless all jobs select nothing:
+// then the error is ErrNothing. Errors are the errors of Run as a *JobError; all outputs of jobs
+// with a Stage are thrown away with that.
 func RunAll(ctx context.Context, jobs []*Job) ([]*Report, error) {
 	reports := make([]*Report, len(jobs))
 	for i, job := range jobs {

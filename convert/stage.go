@@ -39,7 +39,7 @@ func (s *Stage) add(job *Job, files []string) {
 		s.names = append(s.names, filepath.Base(file))
 	}
 	if o := job.Write; o.SegmentSize > 0 || o.SegmentDuration > 0 {
-		old, _ := job.SinkFormat.FilesOf(o.FS, job.Sink) // without an answer there are none
+		old, _ := job.SinkFormat.FilesOf(o.FS, job.Sink) // without an answer there are no files
 		for _, file := range old.Messages {
 			if filepath.Dir(file) == filepath.Dir(filepath.Clean(job.Sink)) {
 				s.old = append(s.old, filepath.Base(file))

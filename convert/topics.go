@@ -29,7 +29,7 @@ type topicPlan struct {
 	extras       []Loss            // attachments and metadata records that are not copied
 	// what counts are multiplied with, by topic of the source, as only a part was read; nil: all was
 	scale        []float64
-	extrasFolder *extras.Folder   // those that are written into Job.Extras; nil: there is no such folder
+	extrasFolder *extras.Folder   // the extras that are written into Job.Extras; nil: no such folder
 	stamps       []*mapping.Stamp // in the source, becomes the log time; nil: none
 	marks        []*mapping.Stamp // in the sink, takes the log time; nil: none
 }

@@ -29,7 +29,7 @@ type output struct {
 	refused       []Extra              // by the sink
 	share         float64              // of the source that a dry run has read
 	size          int64                // in bytes, or what a dry run expects; 0: not known
-	files         []string             // that were written, nil while there are none
+	files         []string             // that were written, nil before the first
 	createdTopics int                  // topics of the plan that the sink has
 	kinds         map[topicKey]int     // numbers of recording.Route.Kind
 	earlierRounds []recording.Count    // of the rounds so far
@@ -124,7 +124,7 @@ func (o *output) extend(src *recording.Source) error {
 	return o.route()
 }
 
-// count adds the counts of a round to those before.
+// count adds the counts of a round to the counts before.
 func (o *output) count() {
 	for i, c := range o.Counts {
 		if i == len(o.earlierRounds) {
@@ -387,8 +387,8 @@ func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptio
 	return o
 }
 
-// mostUsed returns the codec of the most blocks, the first of codecs if there are
-// none; of as many, the one that comes first.
+// mostUsed returns the codec of the most blocks, the first of codecs without a block; of as many,
+// the one that comes first.
 func mostUsed(blocks map[string]int64, codecs []string) (best string) {
 	for _, c := range codecs {
 		if best == "" || blocks[c] > blocks[best] {

@@ -6,8 +6,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// takeLosses takes what the writer has found itself into the counts and the report. Messages that it left out
-// count like those that a worker could not re-encode.
+// takeLosses takes what the writer has found itself into the counts and the report. Messages that
+// it left out count like messages that a worker could not re-encode.
 func (o *output) takeLosses() {
 	if o.caps.Losses == nil || o.writer == nil {
 		return
@@ -33,8 +33,9 @@ func (o *output) takeLosses() {
 // unreadableCode is the code of messages that do not fit their definition.
 const unreadableCode = "messages-unreadable"
 
-// leaveOut takes messages of a topic of the sink out of those that are written; unreadable ones are counted as such. If
-// several topics of the source became that topic, nobody knows whose they are: the first ones take them.
+// leaveOut takes messages of a topic of the sink out of the messages that are written; unreadable
+// ones are counted as such. If several topics of the source became that topic, nobody knows whose
+// they are: the first ones take them.
 func (o *output) leaveOut(l *storage.WriterLoss, unreadable bool) {
 	n := l.Messages
 	for i := range o.Counts {

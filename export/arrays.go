@@ -55,7 +55,7 @@ var arrayTypes = map[columns.Kind]string{
 	columns.Duration: "<m8[ns]",
 }
 
-// arrayOf returns what a column is as an array; "" if it is none.
+// arrayOf returns what a column is as an array; "" if it is not an array.
 func arrayOf(f *columns.Field) (typ string, values int) {
 	switch {
 	case f.Nullable:

@@ -7,8 +7,8 @@ import (
 	"github.com/bagconv/bagconv/internal/export/columns"
 )
 
-// batches keeps batches that are not used now, those that were used last, to be filled again: their columns have grown.
-// It is safe for concurrent use.
+// batches keeps batches that are not used now, the batches that were used last, to be filled again:
+// their columns have grown. It is safe for concurrent use.
 type batches struct {
 	mu   sync.Mutex
 	list []spareBatch // the one used last at the end

@@ -69,7 +69,8 @@ func (m *made) leaveOut(code, text string) {
 // maxTexts is how many losses of a topic have the same code and other texts, which are up to the messages.
 const maxTexts = 16
 
-// A loss is what is lost of messages that are written, or of those that are left out although they can be read.
+// A loss is what is lost of messages that are written, or of messages that are left out although
+// they can be read.
 type loss struct {
 	code     string
 	messages int64
@@ -77,7 +78,7 @@ type loss struct {
 	leftOut  bool
 }
 
-// addLoss adds a loss to those of other messages.
+// addLoss adds a loss to the losses of other messages.
 func addLoss(list []loss, l loss) []loss {
 	texts, first := 0, 0
 	for i := range list {

@@ -18,7 +18,7 @@ type chain struct {
 	parents        map[string]string // of each frame, the last one
 	poses          []track.Pose      // of the track, when done
 	failed         int64             // times at which there is no way
-	first          error             // why there is none at the first of them
+	first          error             // why there is no way at the first of these times
 	done           bool
 }
 
@@ -71,7 +71,7 @@ func (x *chainPart) encode(b *block) (*made, error) {
 	return m, nil
 }
 
-// transforms reads those of a message.
+// transforms reads the transforms of a message.
 func (x *chainPart) transforms(c *message.Cursor) (found []any) {
 	if x.list == "" {
 		return []any{readTransform(c, x.Type)}
@@ -143,7 +143,7 @@ func (x *chainPart) append(part any) error {
 
 func (x *chainPart) finish() ([]IndexFile, error) { return nil, nil }
 
-// losses returns those of the chain, for the first topic that has some of it.
+// losses returns the losses of the chain, for the first topic that has some of it.
 func (x *chainPart) losses() []loss {
 	c := x.chain
 	if c.done {

@@ -6,7 +6,8 @@
 //	report, err := convert.Run(ctx, convert.Job{Source: "drive", SourceFormat: source,
 //		Sink: "drive_tables", SinkFormat: registry.Lookup("parquet")})
 //
-// So selection, definitions, order, the atomic output and the report of losses are those of a conversion. A folder has
+// So selection, definitions, order, the atomic output and the report of losses are as in a
+// conversion. A folder has
 //
 //	export.json                 what is in it: see Index
 //	imu/data.parquet            /imu/data, as a table: package internal/export/columns tells how fields become columns

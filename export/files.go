@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// maxOpen is how many files of this machine are open at a time: those written to last.
+// maxOpen is how many files of this machine are open at a time: the files written to last.
 const maxOpen = 200
 
 // files are the files of an export that are appended to. They are for one goroutine.

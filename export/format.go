@@ -17,7 +17,7 @@ func Formats() []*storage.Format {
 	return []*storage.Format{parquet.format, arrow.format, csv.format, npy.format}
 }
 
-// Default is the name of the format that exports have if none is asked for.
+// Default is the name of the format that exports have if no format is asked for.
 const Default = "parquet"
 
 // A kind is a format of tables.
@@ -39,7 +39,7 @@ var (
 	csv   = kindOf("csv", "tables as text with commas", ".csv", "log_time,", tables.NewCSV)
 )
 
-// kindOf makes a kind. codecs are those of its tables, the default first.
+// kindOf makes a kind. codecs are the codecs of its tables, the default first.
 func kindOf(name, help, ext, magic string, open open, codecs ...string) *kind {
 	k := &kind{ext: ext, magic: []byte(magic), open: open}
 	options := optionsOf(codecs)

@@ -25,8 +25,8 @@ const joinName = "joined"
 //	last       a1  a1  a2  a2  a3  a3      the last message not later than the tick
 //	           -   b1  b1  b1  b1  b2
 //
-// A tick becomes a row when nothing that comes later can change it. So messages must come in the order of time, and of
-// each topic only those are kept that a row may still need.
+// A tick becomes a row when nothing that comes later can change it. So messages must come in the
+// order of time, and of each topic only the messages are kept that a row may still need.
 type joiner struct {
 	set       joinSettings
 	topics    []*joinTopic
@@ -71,9 +71,9 @@ type joinTopic struct {
 	batch   *columns.Batch // messages that rows may need
 	times   []int64        // their log times
 	sizes   []int          // their bytes
-	bytes   int            // of those from at on
+	bytes   int            // of the messages from at on
 	all     int            // of all
-	at      int            // the last one that is not later than the next tick; -1: there is none
+	at      int            // the last one that is not later than the next tick; -1: no such message
 	first   int            // its columns in the table
 	clock   bool
 	scratch []byte

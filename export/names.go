@@ -15,7 +15,7 @@ import (
 type names struct {
 	files, folders map[string]bool
 	frames         map[string]bool   // folders with a frames.csv
-	keys           map[string]string // of hive: those in lower case, and as they are
+	keys           map[string]string // of hive: the keys in lower case, and as they are
 }
 
 func newNames() *names {
@@ -27,8 +27,8 @@ func newNames() *names {
 // extrasFolder is the folder of attachments and metadata records.
 const extrasFolder = "extras"
 
-// take returns the path of a topic's files, with slashes and without an ending: that of its name, or with ~2, ~3 and so
-// on at its end. endings are those that it will get, "" for a folder.
+// take returns the path of a topic's files, with slashes and without an ending: from its name, or
+// with ~2, ~3 and so on at its end. endings are the endings that it will get, "" for a folder.
 func (n *names) take(topic string, endings ...string) string {
 	base := clean(topic)
 	if n.within(base) {

@@ -102,7 +102,7 @@ func optionsOf(codecs []string) storage.Options {
 	)
 }
 
-// option returns an option; values are those of a choice, the default first.
+// option returns an option; values are the values of a choice, the default first.
 func option(name string, kind storage.OptionKind, help string, values ...string) storage.Option {
 	return storage.Option{Name: name, Kind: kind, Values: values, Help: help}
 }

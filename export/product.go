@@ -25,7 +25,7 @@ type topic struct {
 	w        *writer
 	products []product
 	placed   *placedTable // takes the messages in place of blocks; nil: it does not
-	open     *block       // takes messages; nil: there is none
+	open     *block       // takes messages; nil: no block
 	single   bool         // each message is a block
 
 	rows, refused int64
@@ -52,7 +52,8 @@ func (t *topic) lose(m *made) {
 	}
 }
 
-// allLosses returns the losses of a topic: those of its blocks, and those that its products know at the end.
+// allLosses returns the losses of a topic: the losses of its blocks, and the losses that its
+// products know at the end.
 func (t *topic) allLosses() []loss {
 	list := t.losses
 	for _, p := range t.products {

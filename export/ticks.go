@@ -66,7 +66,7 @@ func (j *joiner) ready(now int64, end bool) error {
 	return nil
 }
 
-// keptBytes returns how long the messages are that are kept, those of rows that are made left out.
+// keptBytes returns how long the kept messages are, without the messages of rows that are made.
 func (j *joiner) keptBytes() (n int) {
 	for _, x := range j.topics {
 		n += x.bytes

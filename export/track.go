@@ -34,7 +34,7 @@ var poseTypes = map[string][2]string{
 	"geometry_msgs/TransformStamped":          {"transform.translation", "transform.rotation"},
 }
 
-// track returns the track of a topic, nil if it has none or none is asked for.
+// track returns the track of a topic, nil if it has no track or no track is asked for.
 func (w *writer) track(t *topic, v *viewer) (product, error) {
 	v.Has("header.stamp")
 	x := &trackFile{viewer: v}

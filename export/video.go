@@ -37,7 +37,7 @@ type frameWriter interface {
 	Close() (mp4.Summary, error)
 }
 
-// video returns the video of a topic, nil if it has none.
+// video returns the video of a topic, nil if it has no video.
 func (w *writer) video(t *topic, v *viewer) product {
 	x := &video{viewer: v, w: w}
 	if x.read = v.FrameReader(); x.read == nil {

@@ -5,7 +5,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A viewer reads the messages of a block as those of a well-known ROS type.
+// A viewer reads the messages of a block as messages of a well-known ROS type.
 type viewer struct {
 	*reader
 	*view.View

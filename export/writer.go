@@ -30,7 +30,7 @@ type writer struct {
 	chain  *chain  // nil: none is asked for
 
 	topics     []*topic
-	refused    []topicKey // those whose definition does not fit
+	refused    []topicKey // topics whose definition does not fit
 	hand       func(storage.PendingBlock) error
 	blockBytes int   // of messages in a block
 	grown      int   // what blockBytes becomes, twice as much with each block
@@ -341,7 +341,7 @@ func (w *writer) relieve() error {
 	return nil
 }
 
-// handOut gives the block of a topic to the caller, or encodes it here; there may be none.
+// handOut gives the block of a topic to the caller, or encodes it here; there may be no block.
 func (w *writer) handOut(t *topic) error {
 	if t.placed != nil && len(t.placed.rows) > 0 {
 		w.openBytes -= t.placed.size

@@ -46,7 +46,7 @@ func (c *Clock) now() int64 {
 	return c.base + int64(float64(time.Since(c.since))*c.rate)
 }
 
-// Now returns the time of the recording; false if there is none yet.
+// Now returns the time of the recording; false if it is not known yet.
 func (c *Clock) Now() (int64, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

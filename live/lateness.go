@@ -6,7 +6,7 @@ import (
 )
 
 // A Lateness is by how much messages were sent after they were due. It counts them in steps of at
-// most a sixteenth of the value. The zero value has none.
+// most a sixteenth of the value. The zero value has no messages.
 type Lateness struct {
 	Messages int64
 	Most     time.Duration

@@ -12,8 +12,8 @@ import (
 // names (ros/genmsg compute_md5_text). Comments, blanks and the names of
 // packages play no role. Every message is hashed once, however often it is used.
 //
-// ROS 1 has no bounds: they do not count. The sum of a ROS 2 message is that of
-// the same words in ROS 1, where builtin_interfaces/Time would be a struct.
+// ROS 1 has no bounds: they do not count. The sum of a ROS 2 message is the sum of the same words
+// in ROS 1, where builtin_interfaces/Time would be a struct.
 func MD5(m *Message) string { return md5sums{}.of(m) }
 
 type md5sums map[*Message]string

@@ -42,7 +42,7 @@ const (
 type Field struct {
 	Name    string
 	Type    Type
-	Default string // raw text of a ROS 2 default value, "" when there is none; never on the wire
+	Default string // raw text of a ROS 2 default value, "" for no default; never on the wire
 	Member  *Member
 }
 
@@ -72,17 +72,17 @@ type Type struct {
 // that is no more than eight bits.
 func (k Kind) IsByte() bool { return k == Uint8 || k == Byte || k == Char || k == IDLChar }
 
-// IsEnum reports whether the values are those of an enum, bitmask or bitset, which XCDR2 does not take for
-// numbers: it has a size before lists of them.
+// IsEnum reports whether the values are the values of an enum, bitmask or bitset, which XCDR2 does
+// not take for numbers: it has a size before lists of them.
 func (t Type) IsEnum() bool { return t.Kind == Enum || t.Enumerated }
 
 // Kind is the kind of a single value.
 type Kind uint8
 
-// The kinds. Sizes on every wire are those of the name; Time and Duration are
-// the ROS 1 primitives (two 32-bit words), in ROS 2 they are structs. Byte is
-// ROS 2's octet and ROS 1's deprecated alias of int8, Char is the alias of
-// uint8 in both (md5sums keep the words apart); IDLChar is IDL's own char.
+// The kinds. Sizes on every wire are the sizes in the name; Time and Duration are the ROS 1
+// primitives (two 32-bit words), in ROS 2 they are structs. Byte is ROS 2's octet and ROS 1's
+// deprecated alias of int8, Char is the alias of uint8 in both (md5sums keep the words apart);
+// IDLChar is IDL's own char.
 const (
 	Invalid Kind = iota
 	Bool
@@ -129,8 +129,8 @@ type Constant struct {
 	Text        string
 }
 
-// Size returns the bytes of one value of a kind that has a fixed size, 0 for
-// strings, structs and what has none.
+// Size returns the bytes of one value of a kind that has a fixed size, 0 for strings, structs and
+// what has no fixed size.
 func (k Kind) Size() int {
 	switch k {
 	case Bool, Int8, Uint8, Byte, Char, IDLChar:

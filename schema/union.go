@@ -1,6 +1,6 @@
 package schema
 
-// Chosen returns the field of a union that a discriminator chooses, -1 if it chooses none.
+// Chosen returns the field of a union that a discriminator chooses, -1 if it chooses no field.
 func (m *Message) Chosen(discriminator int64) int {
 	other := -1
 	for i, f := range m.Fields {

@@ -22,9 +22,9 @@ func Dependencies(m *Message) []*Message {
 	return deps
 }
 
-// Ambiguous returns a name that two different types in the graph of m have, and
-// "" if there is none. No text or hash can describe a graph that has one. The
-// parsers never return such a graph; one that is put together may be.
+// Ambiguous returns a name that two different types in the graph of m have, and "" if no name has
+// two. No text or hash can describe a graph that has one. The parsers never return such a graph;
+// one that is put together may be.
 func Ambiguous(m *Message) string {
 	first, seen, equal := map[string]*Message{}, map[*Message]bool{}, equals{}
 	var walk func(*Message) string

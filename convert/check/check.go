@@ -11,11 +11,10 @@
 // message, which is decoded by its definition. A Contract adds what the
 // recording must have. docs/check.md lists all codes.
 //
-// The work is done in two halves (recording.Read): workers decode on all
-// cores (decode.go), and what depends on the order of messages is then done
-// block by block in the order of the file (tracker.go, stream.go). So the
-// findings are the same for any number of workers. Memory grows with the number
-// of topics and not with that of messages.
+// The work is done in two halves (recording.Read): workers decode on all cores (decode.go), and
+// what depends on the order of messages is then done block by block in the order of the file
+// (tracker.go, stream.go). So the findings are the same for any number of workers. Memory grows
+// with the number of topics and not with the number of messages.
 //
 // The recording is not changed. Run may be called concurrently for different
 // readers.
@@ -40,7 +39,8 @@ type Options struct {
 	Threads     int             // 0: one per core
 	Definitions []*defset.Set   // as convert.Job.Definitions
 	Target      *mapping.Target // the definitions that programs have today: types that differ are findings; nil: none
-	// whose standard definitions to take where the recording has none; "": its own, else mapping.DefaultDistro
+	// whose standard definitions to take where the recording has no definitions; "": its own, else
+	// mapping.DefaultDistro
 	Distro string
 
 	Gap         float64       // a gap is longer than this times the topic's median period; 0: DefaultGap
@@ -100,7 +100,7 @@ type Topic struct {
 	First       int64 `json:"-"`           // least log time,
 	Last        int64 `json:"-"`           // and the greatest; both 0 without messages
 	Decoded     int64 `json:"decoded"`     // messages that fit their definition
-	Undecodable int64 `json:"undecodable"` // and those that do not
+	Undecodable int64 `json:"undecodable"` // and messages that do not
 
 	// Hz is the mean rate of the messages, to 0.001; nil when there are too few. Period is the median time
 	// between two, ns, to 3 %; nil when there are too few. Regular is set if most are close to it.

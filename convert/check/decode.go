@@ -16,13 +16,13 @@ import (
 type decoder struct {
 	head          mapping.Program // converts messages to typ; nil: they have it
 	typ           *message.Type
-	header, stamp *message.Field // of the header, time or float64 seconds; nil: there is none
+	header, stamp *message.Field // of the header, time or float64 seconds; nil: no such field
 	lost          *lossSum       // of messages that tell losses of their recorder; nil: they do not
 	unknown       atomic.Int64   // messages of protobuf with fields that their descriptor does not have
 }
 
-// decode walks over one message. stamp is noStamp when it has none; rest is the
-// number of bytes after its last field that are not padding. out is memory to use again.
+// decode walks over one message. stamp is noStamp if the message has no stamp; rest is the number
+// of bytes after its last field that are not padding. out is memory to use again.
 func (d *decoder) decode(out *[]byte, data []byte) (stamp int64, rest int, err error) {
 	if d.head != nil {
 		if data, err = d.head.Append((*out)[:0], data); err != nil {

@@ -18,7 +18,7 @@ import (
 // A kind is a definition as topics have it, and what was found about it.
 type kind struct {
 	typ, encoding string
-	graph         *schema.Message // to compare with others of the name; nil when there is none
+	graph         *schema.Message // to compare with others of the name; nil: no definition
 	decoder       *decoder
 	topics        []string
 	first         int // TopicID of the first of topics

@@ -42,17 +42,19 @@ func ParseSeverity(name string) (Severity, bool) {
 type Finding struct {
 	Number   int      `json:"number"` // from 1, in the order of Result.Findings
 	Severity Severity `json:"severity"`
-	// stable and short; docs/check.md lists those of this package, docs/formats those of the readers
+	// stable and short; docs/check.md lists the codes of this package, docs/formats the codes of
+	// the readers
 	Code    string `json:"code"`
 	Topic   string `json:"topic"`   // "" unless it is about one topic
 	Count   int64  `json:"count"`   // number of occurrences
 	Message string `json:"message"` // lower case, with numbers
-	Hint    string `json:"hint"`    // what to do; "" for none
+	Hint    string `json:"hint"`    // what to do; "" for no hint
 
-	// Offset is the byte in the file (for messages, of the block with the first of them), or -1
-	// if there is none.
+	// Offset is the byte in the file (for messages, of the block with the first of them), or -1 for
+	// no place in a file.
 	Offset storage.Known `json:"offset"`
-	// Time is the log time of the first message concerned (ns since 1970); nil if it is about none.
+	// Time is the log time of the first message concerned (ns since 1970); nil if it is about no
+	// message.
 	Time *int64 `json:"time_ns,string"`
 }
 

@@ -8,10 +8,10 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// qosDifference returns the first policy in which profiles differ that players ask to be
-// the same, with its values: "reliability: reliable, best_effort"; "" if there is none. A
-// player offers the recorded profile only if publishers have agreed on all but the history and
-// the lifespan. Source: ros2/rosbag2 rosbag2_transport/src/rosbag2_transport/qos.cpp.
+// qosDifference returns the first policy in which profiles differ that players ask to be the same,
+// with its values: "reliability: reliable, best_effort"; "" for no difference. A player offers the
+// recorded profile only if publishers have agreed on all but the history and the lifespan. Source:
+// ros2/rosbag2 rosbag2_transport/src/rosbag2_transport/qos.cpp.
 func qosDifference(list []storage.QoS) string {
 	for _, p := range []struct {
 		name string

@@ -31,7 +31,7 @@ type stream struct {
 type gap struct {
 	from, to int64
 	offset   int64 // of the block with the message after it
-	run      int   // that it lies in, -1 for none
+	run      int   // that it lies in, -1 for no run
 }
 
 func (g gap) length() int64 { return sub(g.to, g.from) }

@@ -34,7 +34,7 @@ type track struct {
 	n      int64
 
 	lastTime, lastStamp int64
-	index               int // of its last message in the block at hand, -1 for none
+	index               int // of its last message in the block at hand, -1 for no message
 	lastLen             int
 	lastSum             uint64 // of the last message of the block before
 
@@ -46,12 +46,12 @@ type track struct {
 	stampSame           tally
 	stampBack, stampFar tally
 	stampZero           tally
-	stampLeast          int64 // least and greatest difference to the log time of those that are far
+	stampLeast          int64 // least and greatest difference to the log time of stamps that are far
 	stampGreatest       int64
 	latched             bool
 }
 
-// noStamp stands for the stamp of a message that has none.
+// noStamp stands for the stamp of a message without one.
 const noStamp = math.MinInt64
 
 // order is what is remembered of all topics together.
@@ -209,7 +209,7 @@ func (c *checker) Take(at storage.Block, msgs []storage.Message, _, _ int, made 
 	return nil
 }
 
-// same reports whether data is that of the topic's last message.
+// same reports whether data is the data of the topic's last message.
 func (t *track) same(block []storage.Message, data []byte) bool {
 	if t.index >= 0 {
 		return bytes.Equal(block[t.index].Data, data)
@@ -217,9 +217,9 @@ func (t *track) same(block []storage.Message, data []byte) bool {
 	return len(data) == t.lastLen && sum(data) == t.lastSum
 }
 
-// sum returns a hash over the first and the last 4 kB of a message: those that are
-// the same there, and have the same length, topic and time, are taken as equal
-// where a block ends between them.
+// sum returns a hash over the first and the last 4 kB of a message: messages that are the same
+// there, and have the same length, topic and time, are taken as equal where a block ends between
+// them.
 func sum(data []byte) uint64 {
 	const part = 4096
 	h := maphash.Bytes(seed, data[:min(len(data), part)])

@@ -153,7 +153,7 @@ func (c *compiler) single(s *slot, path string, depth int) error {
 	return nil
 }
 
-// numberOf returns what a Go type is among numbers; size 0: it is none.
+// numberOf returns what a Go type is among numbers; size 0: not a number.
 func numberOf(t reflect.Type) (message.Kind, int) {
 	switch t.Kind() {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:

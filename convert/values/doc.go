@@ -25,10 +25,10 @@
 // that was read is the same message, with what T has of it.
 //
 // Fields are found by their names, without case and underscores: frame_id is FrameID, FrameId or
-// Frame_id. A tag bag:"name" names the field, and bag:"-" means none. An embedded struct is a field
-// with the name of its type. Fields of the messages that T does not have are stepped over, and
-// written as zero ([Codec.Unread]); fields of T that the messages do not have keep what they had
-// ([Codec.Unset]), but a tag must name a field that is there.
+// Frame_id. A tag bag:"name" names the field, and bag:"-" means no field. An embedded struct is a
+// field with the name of its type. Fields of the messages that T does not have are stepped over,
+// and written as zero ([Codec.Unread]); fields of T that the messages do not have keep what they
+// had ([Codec.Unset]), but a tag must name a field that is there.
 //
 //	messages                            Go
 //	numbers, enum (its number)          any number type. A value that it cannot hold exactly is an error

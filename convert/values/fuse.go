@@ -85,8 +85,8 @@ func runOf(n, size int) *slot {
 // bytesAt returns n bytes of memory.
 func bytesAt(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
 
-// lent returns memory of p for a list of n values, those that it has first; the values in it are
-// those of before. It is a pointer to the first.
+// lent returns memory of p for a list of n values, the memory that it has first; the values in it
+// are the ones from before. It is a pointer to the first.
 func (s *slot) lent(p unsafe.Pointer, n int) unsafe.Pointer {
 	v := reflect.NewAt(s.typ, p).Elem()
 	switch {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// places returns which field of a Go struct each field of a message has; the zero value for none.
-// A tag bag:"name" names it, and else the names are compared without case and underscores.
+// places returns which field of a Go struct each field of a message has; the zero value for no
+// field. A tag bag:"name" names it, and else the names are compared without case and underscores.
 func (c *compiler) places(n *node, t reflect.Type, path string) ([]reflect.StructField, error) {
 	list := n.typ.Fields
 	out := make([]reflect.StructField, len(list))
@@ -66,7 +66,7 @@ func (c *compiler) places(n *node, t reflect.Type, path string) ([]reflect.Struc
 	return out, nil
 }
 
-// longer are the names of fields of times, by those that Go code of ROS 1 has for them.
+// longer are the names of fields of times, by the names that Go code of ROS 1 has for them.
 var longer = map[string]string{"nsec": "nanosec", "nsecs": "nanosec", "secs": "sec"}
 
 func fold(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }

@@ -33,10 +33,11 @@ type Message[T any] struct {
 	Value                T
 }
 
-// Read returns the messages of a topic as values of T, in the order of their log times; those of equal times in the
-// order of the file. They are decoded on all cores, ahead of the loop, and each is the caller's to keep. Parts of the
-// recording without the topic, or outside of the range, are not read if its index has them. Memory is bounded by
-// that of some blocks of the recording and their values.
+// Read returns the messages of a topic as values of T, in the order of their log times; messages of
+// equal times are in the order of the file. They are decoded on all cores, ahead of the loop, and
+// each is the caller's to keep. Parts of the recording without the topic, or outside of the range,
+// are not read if its index has them. Memory is bounded by the memory of some blocks of the
+// recording and their values.
 //
 //	for m, err := range values.Read[fix](ctx, r, "/gps/fix", values.Query{}) { ... m.LogTime, m.Value }
 //

@@ -96,7 +96,7 @@ func (w *rosWriter) value(s *slot, p unsafe.Pointer) error {
 	return nil
 }
 
-// dynamic returns the slot for the value of an interface, and a copy of it; nil: there is none.
+// dynamic returns the slot for the value of an interface, and a copy of it; nil: no slot.
 func (s *slot) dynamic(v any) (*slot, unsafe.Pointer, error) {
 	t := reflect.TypeOf(v)
 	if t == nil {

@@ -41,9 +41,10 @@ func compileFor[T any](d *mapping.Definition) (*Codec[T], error) {
 	return &Codec[T]{*p}, nil
 }
 
-// Decode reads a message into v. It copies what it keeps, and uses the memory of v again: that of
-// lists, and what pointers point to. Fields of T that the messages do not have stay as they are.
-// After an error the content of v does not count. The error wraps ErrMalformed or ErrRange.
+// Decode reads a message into v. It copies what it keeps, and uses the memory of v again: the
+// memory of lists, and what pointers point to. Fields of T that the messages do not have stay as
+// they are. After an error the content of v does not count. The error wraps ErrMalformed or
+// ErrRange.
 func (c *Codec[T]) Decode(message []byte, v *T) error { return c.decode(message, unsafe.Pointer(v)) }
 
 // Append writes v as a message at the end of dst: CDR as ROS 2 does, XCDR1 in little endian. Fields
@@ -62,7 +63,7 @@ type program struct {
 	typ           *message.Type
 	root          *slot
 	json          bool
-	head          mapping.Program // makes messages those of typ; nil: they are
+	head          mapping.Program // turns the messages into messages of typ; nil: they are already
 	unread, unset []string
 }
 

@@ -28,8 +28,8 @@ type member struct {
 	def   *topicDefinition // nil: nothing is known of them
 	flaws []string         // what is wrong with the topic for other readers
 
-	head      mapping.Program // makes the messages those of def; nil: they are
-	uncounted bool            // they are migrated, and the counters of Headers are not those of the source
+	head      mapping.Program // turns the messages into messages of def; nil: they are already
+	uncounted bool            // they are migrated, and the counters of Headers are not the counters of the source
 }
 
 // A topicDefinition is what the messages of a topic look like.
@@ -221,8 +221,8 @@ func (c *comparison) countIndex(side int, f *feed) {
 	})
 }
 
-// damaged reports whether not all of a recording could be read, as convert.Report.Lossy does: bytes that were
-// skipped, and that no message needs, such as those of an index, are a warning.
+// damaged reports whether not all of a recording could be read, as convert.Report.Lossy does: bytes
+// that were skipped, and that no message needs, such as bytes of an index, are a warning.
 func damaged(info *storage.Info) bool {
 	return slices.ContainsFunc(info.Warnings, func(w storage.Warning) bool { return w.Damage })
 }

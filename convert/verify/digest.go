@@ -21,8 +21,8 @@ type reader struct {
 	strict  bool             // how it pairs their fields: see content.FromROS
 }
 
-// A fingerprint is what is compared of a message. It goes through the workers as its values in this order, in
-// little endian. Hashes of bytes are those of this process only.
+// A fingerprint is what is compared of a message. It goes through the workers as its values in this
+// order, in little endian. Hashes of bytes hold in this process only.
 type fingerprint struct {
 	digest [sha256.Size]byte // of 'c' and the canonical bytes, or of 'r' and the bytes as they are
 	flags  byte
@@ -166,7 +166,7 @@ func (d *digester) other(s *scratch, plain []byte) (uint64, error) {
 	return binary.LittleEndian.Uint64(sum[:]), nil
 }
 
-// convert returns what the program reads of a message; its memory may be that of s.
+// convert returns what the program reads of a message; its memory may be the memory of s.
 func (d *digester) convert(s *scratch, src []byte, logTime int64) (plain []byte, err error) {
 	if d.reader == nil || d.reader.head == nil {
 		return src, nil

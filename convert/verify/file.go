@@ -14,7 +14,8 @@ import (
 //	res, err := verify.Files(ctx, all.Registry(), a, b, verify.Job{})
 //	if err == nil && !res.Equal { ... }
 //
-// If one of them is no recording, the error wraps storage.ErrUnknownFormat. Other errors are those of Run.
+// If one of them is no recording, the error wraps storage.ErrUnknownFormat. Other errors are the
+// errors of Run.
 func Files(ctx context.Context, formats *storage.Registry, a, b string, job Job) (*Result, error) {
 	if job.A.Read.FS == nil && job.B.Read.FS == nil {
 		place, err := formats.Locate(ctx, nil, a, b)

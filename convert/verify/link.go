@@ -36,7 +36,7 @@ func (k *link) unknown(side, member int) int64 {
 	return 0
 }
 
-// A note is an exception of a whole topic; its count is that of the messages.
+// A note is an exception of a whole topic; its count is the number of messages.
 type note struct {
 	code    Code
 	message string
@@ -96,7 +96,7 @@ func (l *linker) mapper(k mapperKey) *mapping.Mapper {
 	return m
 }
 
-// link finds the way to compare a with b, false when there is none.
+// link finds the way to compare a with b, false if there is no way.
 func (l *linker) link(g [2]*group) (*link, bool) {
 	a, b := g[0].members[0], g[1].members[0]
 	same := a.topic.Encoding == b.topic.Encoding
@@ -163,8 +163,8 @@ func (l *linker) direct(g [2]*group) *link {
 	return nil
 }
 
-// named links groups whose types have one name and not the same fields, by the
-// names of the fields: those of ROS 1 and ROS 2, or of two distributions.
+// named links groups whose types have one name and not the same fields, by the names of the fields:
+// types of ROS 1 and ROS 2, or of two distributions.
 func (l *linker) named(g [2]*group, from int, strict bool) *link {
 	a, b := g[0].members[0].def, g[1].members[0].def
 	src, want := g[from].members[0].def.msg, g[1-from].members[0].def.msg

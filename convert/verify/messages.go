@@ -43,9 +43,8 @@ type sideCount struct {
 	greatest int64
 }
 
-// merge takes the entries of both sides in order of time. Those of one time meet
-// in the queues of their pair; what is left there when the time has passed has no
-// counterpart.
+// merge takes the entries of both sides in order of time. Entries of one time meet in the queues of
+// their pair; what is left there when the time has passed has no counterpart.
 func (c *comparison) merge(feeds [2]*feed) {
 	var now int64
 	next := 0
@@ -237,7 +236,7 @@ func (p *pair) unmatched(side int, e *entry) {
 	}
 }
 
-// kinds are those of a message that one side alone has.
+// kinds are the kinds for a message that only one side has.
 var kinds = [2]Kind{KindMissing, KindExtra}
 
 // sum returns the content hash, when all messages have passed.

@@ -11,8 +11,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// migrate makes a topic of A one with the definition of Job.Target, in the encoding that it has in B.
-// Its messages become those by content.Migration, which shares no program with a conversion.
+// migrate makes a topic of A one with the definition of Job.Target, in the encoding that it has in
+// B. Its messages are migrated by content.Migration, which shares no program with a conversion.
 func (l *linker) migrate(m *member) {
 	t := &m.topic.Topic
 	to := l.encodingInB(t)

@@ -17,7 +17,7 @@ import (
 // a name and type. If a name and type has several definitions, each is a group.
 type group struct {
 	name, typ, encoding string
-	recorded            string // the encoding in the recording, if that of a migration is another
+	recorded            string // the encoding in the recording, if a migration has another encoding
 	shape               content.Shape
 	members             []*member
 	pair                *pair
@@ -100,7 +100,7 @@ func (l *linker) pairs() []*pair {
 		}
 		return nil
 	}
-	// Those of the same definition first, then those of the same type, then all.
+	// groups of the same definition first, then of the same type, then all
 	for _, key := range []func(*group) groupKey{
 		func(g *group) groupKey { return groupKey{name: g.name, typ: g.typ, shape: g.shape} },
 		func(g *group) groupKey { return groupKey{name: g.name, typ: g.typ} },
@@ -178,10 +178,9 @@ func (l *linker) renamed(as, bs []*group, match func(*group, []*group) *pair) {
 	}
 }
 
-// joinSameTarget adds groups without a counterpart to one of the same name whose counterpart
-// is theirs too: a conversion makes one topic of those that get the same type, and a
-// rosbag2 folder has one definition for a type name, to which messages of the others
-// are fitted.
+// joinSameTarget adds groups without a counterpart to one of the same name whose counterpart is
+// theirs too: a conversion makes one topic of all topics that get the same type, and a rosbag2
+// folder has one definition for a type name, to which messages of the others are fitted.
 func (l *linker) joinSameTarget(side int, groups []*group) {
 	type key struct{ name, recorded string }
 	linked := map[key][]*group{}
@@ -289,7 +288,7 @@ func limited(m *schema.Message, seen map[*schema.Message]bool) bool {
 	})
 }
 
-// program returns that of a member of a group.
+// program returns the program of a member of a group.
 func (p *pair) program(side, i int, full bool) mapping.Program {
 	d := &digester{full: full, strict: p.link != nil && !p.link.both}
 	if !full && p.shortcut != nil {

@@ -6,12 +6,11 @@
 //	res, err := verify.Files(ctx, all.Registry(), a, b, verify.Job{})
 //	if err == nil && !res.Equal { res.Topics[i].First is the first difference }
 //
-// Both recordings are read once, at the same time and in order of time. Workers
-// read each message into canonical bytes by a program that was compiled for its
-// topic (package content, whose programs are not those of a conversion),
-// and these into a SHA-256; what is compared are digests, so memory does not depend
-// on the recordings. The first difference of a topic is then read again, to find in
-// which field it is.
+// Both recordings are read once, at the same time and in order of time. Workers read each message
+// into canonical bytes by a program that was compiled for its topic (package content, whose
+// programs are not the programs of a conversion), and these into a SHA-256; what is compared are
+// digests, so memory does not depend on the recordings. The first difference of a topic is then
+// read again, to find in which field it is.
 //
 // Messages of Apollo's types that are compared with standard ROS types go through
 // the program of the conversion first. A fault in it is not found here.
@@ -114,9 +113,8 @@ type Job struct {
 	A, B  Side
 	Level Level
 
-	// Exact lists codes that make a difference, and Ignore those that make none:
-	// that matters for HeaderSeq, which is compared if it can be, and
-	// Unconvertible.
+	// Exact lists codes that make a difference, and Ignore codes that make no difference: that
+	// matters for HeaderSeq, which is compared if it can be, and Unconvertible.
 	Exact, Ignore []Code
 
 	// Refused are extras of A that B need not have, see convert.Job.Verify.
@@ -141,7 +139,7 @@ type Result struct {
 	Exceptions []Exception `json:"exceptions"` // by topic, then code
 }
 
-// NewResult returns that of a comparison of which nothing is known yet but the job.
+// NewResult returns the result of a comparison of which nothing is known yet but the job.
 func NewResult(job *Job) *Result {
 	end := func(s *Side) End { return End{Path: s.Path, Format: s.Format.Name, Warnings: []storage.Warning{}} }
 	return &Result{Level: job.Level, A: end(&job.A), B: end(&job.B), Topics: []Topic{}, Extras: []Extra{},
@@ -190,8 +188,8 @@ type TopicEnd struct {
 	Sum      string `json:"sum"`  // content sum in hex, the same; see content.Sum
 }
 
-// An Extra is an attachment or a metadata record that differs. Those of one name are
-// compared in their order, but for those that are equal.
+// An Extra is an attachment or a metadata record that differs. Extras of one name are compared in
+// their order, except equal ones.
 type Extra struct {
 	Record bool   `json:"metadata_record"` // else it is an attachment
 	Name   string `json:"name"`
@@ -205,8 +203,8 @@ type Extra struct {
 type Difference struct {
 	Kind Kind `json:"kind"`
 
-	// Index is the number of the message in the topic, by time, from 0; -1 when it
-	// is about the topic as a whole. Time is that of A's message, else of B's; nil then, too.
+	// Index is the number of the message in the topic, by time, from 0; -1 when it is about the
+	// topic as a whole. Time is the time of A's message, else of B's; nil then, too.
 	Index storage.Known `json:"index"`
 	Time  *int64        `json:"time_ns,string"`
 
@@ -231,9 +229,9 @@ const (
 	KindContent      Kind = "content"       // a field
 	KindException    Kind = "exception"     // see Topic.Demanded
 
-	// KindFlaw is what other readers refuse in B, and not in A: a definition that has a
-	// type twice, an md5sum or type hash that is not that of the definition, an index
-	// that counts other messages than there are.
+	// KindFlaw is what other readers refuse in B, and not in A: a definition that has a type twice,
+	// an md5sum or type hash that is not of the definition, an index that counts other messages
+	// than there are.
 	KindFlaw Kind = "flaw"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// An arrowStream is an Arrow stream on its way: that of the input, of a piece, or of frames.
+// An arrowStream is an Arrow stream on its way: the stream of the input, of a piece, or of frames.
 type arrowStream struct {
 	name, typ  string // what the input says of it beside the stream; "": nothing
 	schema     []byte

@@ -60,7 +60,7 @@ func (a *arrays) numbers(k build.Kind, bits int) error {
 	return nil
 }
 
-// times takes those of a unit.
+// times takes times in a unit.
 func (a *arrays) times(unit arrow.TimeUnit, bits int) error {
 	a.c.Unit = int64(unit.Multiplier())
 	return a.numbers(build.Time, bits)

@@ -27,8 +27,9 @@
 //	build/      makes messages of values
 //	reader.go   the recording: makes messages of blocks, on any number of cores
 //
-// A topic is declared by the stream, by a recording that is like it (Options.Like), or is one of the types that the
-// user has (Options.Definitions) or of the standard ones. A topic that none of them knows is an error.
+// A topic is declared by the stream, by a recording that is like it (Options.Like), or is one of
+// the types that the user has (Options.Definitions) or of the standard ones. A topic that none of
+// these knows is an error.
 //
 // Refused are input that ends early or contradicts itself: the error has the offset in the input and wraps
 // storage.ErrTruncated or storage.ErrCorrupt. No length is trusted: memory grows with what has come. A Format that

@@ -16,8 +16,9 @@ const (
 	maxDefinitions = 256 << 20 // bytes of all of them together
 )
 
-// heads are what frames are, by the bytes of their names, as frames.AppendNames has them, and for a message with a
-// stamp those with the number of its publisher behind them. Blocks share one until a definition replaces another.
+// heads are what frames are, by the bytes of their names, as frames.AppendNames has them, and for a
+// message with a stamp the names with the number of its publisher behind them. Blocks share one
+// until a definition replaces another.
 type heads map[string]*head
 
 // A head is what a frame with certain names is.

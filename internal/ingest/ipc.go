@@ -95,7 +95,7 @@ func (f flat) number(i, size int) int {
 	return 0
 }
 
-// table returns a field that is a table; its at is 0 if there is none.
+// table returns a field that is a table; its at is 0 if the field is not there.
 func (f flat) table(i int) flat {
 	at := f.field(i)
 	if at > 0 {

@@ -74,7 +74,7 @@ func (l *textLine) string(at int) []byte {
 	return l.Escaped(at)
 }
 
-// whole returns a number, or its digits in a text; fallback if there is none.
+// whole returns a number, or its digits in a text; fallback without a number.
 func (l *textLine) whole(at int, fallback int64) (int64, error) {
 	if at < 0 || l.First(at) == 'n' {
 		return fallback, nil

@@ -42,10 +42,10 @@ type outcome struct {
 	build.Doubts
 }
 
-// outcomes are those of a block, by topic.
+// outcomes are the outcomes of a block, by topic.
 type outcomes []outcome
 
-// of returns that of a topic.
+// of returns the outcome of a topic.
 func (o *outcomes) of(id storage.TopicID) *outcome {
 	for i := range *o {
 		if (*o)[i].topic == id {

@@ -31,15 +31,16 @@ type Options struct {
 	Form string    // of the input, one of Forms; "": by its first bytes
 	In   io.Reader // what the path Stdin means; nil: nothing
 
-	// Like are recordings whose topics the input has: encodings, definitions, QoS and metadata are theirs, by the name
-	// and the type of a topic, and the metadata of the recording is that of the first. Messages and extras are not.
+	// Like are recordings whose topics the input has: encodings, definitions, QoS and metadata are
+	// theirs, by the name and the type of a topic, and the metadata of the recording is the
+	// metadata of the first. Messages and extras are not.
 	Like []Like
 
 	Topic string // of values whose input does not name one; "": such an input is an error
 	Type  string // of topics whose type the input and Like do not say; "": such an input is an error
 
 	Definitions []*defset.Set // that the user has, in order of preference
-	Distro      string        // whose standard definitions are taken; "": that of Like, or the default
+	Distro      string        // whose standard definitions are taken; "": the distribution of Like, or the default
 
 	TempDir string // for an input that cannot be read twice
 }

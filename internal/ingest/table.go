@@ -17,7 +17,7 @@ import (
 type table struct {
 	*known
 	program                 *build.Program
-	time, publish, sequence string // names of these columns; "": there is none
+	time, publish, sequence string // names of these columns; "": no such column
 	told                    bool   // what its columns lack is reported
 }
 
@@ -35,8 +35,8 @@ const (
 	keyMetadata   = "bagconv.metadata"
 )
 
-// tableOf returns the table of columns with these metadata, which may be none. name and typ are what the input says of
-// it elsewhere; "": nothing.
+// tableOf returns the table of columns with these metadata, which may be empty. name and typ are
+// what the input says of it elsewhere; "": nothing.
 func (s *scan) tableOf(meta map[string]string, columns []columnName, name, typ string) (*table, error) {
 	d, err := definitionOf(meta)
 	if err != nil {
@@ -132,8 +132,9 @@ type columnName struct {
 	time bool
 }
 
-// times finds the columns that are ours and of no field: a name that is a field's has a _ in front. Without such a
-// column the log time is that of one called time, or of the first one of timestamps.
+// times finds the columns that are ours and of no field: a name that is a field's has a _ in front.
+// Without such a column the log time comes from a column called time, or from the first column of
+// timestamps.
 func (s *scan) times(t *table, columns []columnName) error {
 	has := func(name string) bool {
 		return slices.ContainsFunc(columns, func(c columnName) bool { return c.name == name })
@@ -201,7 +202,7 @@ func (t *table) bind(columns []*build.Column) (*batch, error) {
 	return b, nil
 }
 
-// span returns the first and the last log time; count is that of rows that have one.
+// span returns the first and the last log time; count is how many rows have one.
 func (b *batch) span() (first, last, count int64) {
 	for i := range b.rows.Len() {
 		ns, ok := b.time.Nanoseconds(i)

@@ -17,7 +17,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// topics are the topics of an input, and those that it may have.
+// topics are the topics of an input, and the topics that it may have.
 type topics struct {
 	list        []storage.TopicInfo
 	about       frames.Recording
@@ -25,7 +25,7 @@ type topics struct {
 	mapper      *mapping.Mapper
 	decided     *mapping.Mapper // gives topics the definitions by which they are read
 	remarks     []storage.Warning
-	definitions int64 // bytes of those of the input
+	definitions int64 // bytes of the input's definitions
 }
 
 // A typedName is a topic by what a stream says of it.
@@ -37,7 +37,7 @@ type known struct {
 	publisher uint32
 	own       bool            // by the input itself
 	id        storage.TopicID // NoTopic: it has no messages yet
-	mapper    *mapping.Mapper // finds its definition; nil: that of all topics
+	mapper    *mapping.Mapper // finds its definition; nil: the mapper of all topics
 	program   *build.Program  // makes its messages of values; nil: see topics.program
 }
 
@@ -163,8 +163,8 @@ func noType(name string) error {
 		"and --type its type: %w", name, storage.ErrUnsupported)
 }
 
-// ofValues returns the topic that values belong to, which may have no number yet: by its name alone if they say no
-// type. It is nil if none is known.
+// ofValues returns the topic that values belong to, which may have no number yet: by its name alone
+// if they say no type. It is nil if no topic is known.
 func (t *topics) ofValues(name, typ string, publisher uint32) (*known, error) {
 	var list []*known
 	if typ != "" {

@@ -16,7 +16,7 @@ import (
 // or messages are dropped.
 const (
 	waitingOfAll = 8   // times Waiting: for all of them; messages that several wait for count once
-	waitingOfNew = 4   // times Waiting: of messages kept for new subscribers; those that come later are not kept
+	waitingOfNew = 4   // times Waiting: of messages kept for new subscribers; messages that come later are not kept
 	itemMemory   = 128 // bytes of an item of a queue, besides its data
 )
 

@@ -28,7 +28,8 @@ type PublishOptions struct {
 	Patience time.Duration // in which the server must take a message; 0: 30 s
 }
 
-// published are the encodings of messages that a Publisher sends, those first to which others are converted.
+// published are the encodings of messages that a Publisher sends, first the ones to which others
+// are converted.
 var published = []string{"cdr", "ros1", "protobuf"}
 
 // maxProblems is how many texts of a server are kept.
@@ -112,7 +113,8 @@ func (p *Publisher) greet(ctx context.Context) error {
 	return nil
 }
 
-// native returns the encoding to which messages are converted that the server does not take; "": it takes none.
+// native returns the encoding to which messages are converted that the server does not take; "": it
+// takes no encoding.
 func (p *Publisher) native() string {
 	for _, name := range published {
 		if slices.Contains(p.takes, name) {

@@ -18,9 +18,9 @@
 // protocol with the end of the connection, and other requests with a status. What waits for
 // viewers is bounded: then the clock waits, or messages are dropped.
 //
-// Source: github.com/foxglove/ws-protocol, docs/spec.md, and github.com/foxglove/foxglove-sdk. A Recorder,
-// a Publisher and a Player start goroutines and end them in Close; their methods are safe for concurrent use, but
-// for those of storage.Reader and storage.Writer.
+// Source: github.com/foxglove/ws-protocol, docs/spec.md, and github.com/foxglove/foxglove-sdk. A
+// Recorder, a Publisher and a Player start goroutines and end them in Close; their methods are safe
+// for concurrent use, except the methods of storage.Reader and storage.Writer.
 package foxglove
 
 import (
@@ -69,7 +69,7 @@ type RecordOptions struct {
 	live.Options
 
 	Takes      func(name, typ string) bool // reports whether a topic is recorded
-	WallTime   bool                        // times of this machine, not those of the server
+	WallTime   bool                        // times of this machine, not of the server
 	MaxMessage int64                       // bytes; 0: live.DefaultMaxMessage
 }
 
@@ -111,7 +111,8 @@ func Record(ctx context.Context, address string, o RecordOptions) (*Recorder, er
 	return r, err
 }
 
-// connect makes a connection to a server, whose messages have maxMessage bytes at most, or those of a text.
+// connect makes a connection to a server, whose messages have maxMessage bytes at most, or the
+// limit of a text.
 func connect(ctx context.Context, address string, maxMessage int64) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -222,7 +223,7 @@ func (m *metadata) UnmarshalJSON(b []byte) error {
 
 // session reads a connection until its end.
 func (r *Recorder) session(ctx context.Context, conn *websocket.Conn) error {
-	subscribed := map[uint32]storage.TopicID{} // by the number of the subscription, which is that of the channel
+	subscribed := map[uint32]storage.TopicID{} // by the number of the subscription, which is the number of the channel
 	sizes := map[storage.TopicID]int64{}       // of the largest messages
 	for {
 		kind, in, err := conn.Reader(ctx)
@@ -297,7 +298,7 @@ func (r *Recorder) text(ctx context.Context, conn *websocket.Conn, b []byte,
 	return nil
 }
 
-// subscribe subscribes to those of the channels that are wanted.
+// subscribe subscribes to the channels that are wanted.
 func (r *Recorder) subscribe(ctx context.Context, conn *websocket.Conn, channels []channel,
 	subscribed map[uint32]storage.TopicID) error {
 	list := []subscription{}
@@ -332,7 +333,7 @@ func (r *Recorder) subscribe(ctx context.Context, conn *websocket.Conn, channels
 var usualSchema = map[string]string{"ros1": "ros1msg", "cdr": "ros2msg", "protobuf": "protobuf", "json": "jsonschema",
 	"flatbuffer": "flatbuffer"}
 
-// topic returns the topic of a channel: that of an older one if they are the same.
+// topic returns the topic of a channel: the topic of an older channel if they are the same.
 func (r *Recorder) topic(c *channel) (storage.TopicID, error) {
 	key := sha256.Sum256([]byte(c.key()))
 	if id, known := r.topics[key]; known {

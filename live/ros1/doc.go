@@ -13,12 +13,12 @@
 // and connects to it. The header of the connection has the type, its md5sum and its
 // definition: what a bag keeps of a connection. Recording needs no definitions.
 //
-// Refused are: services, UDPROS, parameters but those of time. Whatever a peer sends has a limit: 16 MiB for an XML-RPC
-// message, 8 MiB for a header, and one for messages that the user sets. A connection that breaks a limit is closed and
-// tried again later.
+// Refused are: services, UDPROS, parameters other than the parameters of time. Whatever a peer
+// sends has a limit: 16 MiB for an XML-RPC message, 8 MiB for a header, and one for messages that
+// the user sets. A connection that breaks a limit is closed and tried again later.
 //
 // Sources: wiki.ros.org/ROS/Master_API, Slave_API, TCPROS, Connection Header.
 //
 // A Recorder and a Player start goroutines, and end them in Close. Their methods are safe for
-// concurrent use, but for those of storage.Reader and storage.Writer.
+// concurrent use, except the methods of storage.Reader and storage.Writer.
 package ros1

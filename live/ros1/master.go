@@ -39,8 +39,8 @@ func (m *master) topics(ctx context.Context) (types map[string]string, err error
 	return types, nil
 }
 
-// knows reports whether the master has a node of this name at an address: one that was
-// restarted has none.
+// knows reports whether the master has a node of this name at an address: a master that was
+// restarted does not.
 func (m *master) knows(ctx context.Context, api string) (bool, error) {
 	v, err := m.call(ctx, "lookupNode", m.caller)
 	var no *wire.Refusal

@@ -24,7 +24,7 @@ type publication struct {
 
 	mu    sync.Mutex
 	links map[*link]bool
-	last  []byte // of a latched topic, framed; nil: none was sent
+	last  []byte // of a latched topic, framed; nil: no message was sent
 	heard bool   // it has or had a subscriber
 	early int64  // messages that were sent before that, and that no later subscriber gets
 }
@@ -221,8 +221,8 @@ func (s *station) accept(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// Early returns how many messages of each topic were sent before it had a subscriber, without those that a
-// later one gets, and whether any topic has had one.
+// Early returns how many messages of each topic were sent before it had a subscriber, without the
+// messages that a later subscriber gets, and whether any topic has had one.
 func (p *Player) Early() (messages map[string]int64, heard bool) {
 	messages = map[string]int64{}
 	for _, s := range p.all() {

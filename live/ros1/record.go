@@ -17,7 +17,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// encoding is that of the messages, schemaEncoding that of their definitions.
+// encoding is the encoding of the messages, schemaEncoding the encoding of their definitions.
 const (
 	encoding       = "ros1"
 	schemaEncoding = "ros1msg"
@@ -28,7 +28,7 @@ type RecordOptions struct {
 	live.Options // Now is not used
 
 	Topics []string // names that are subscribed to at once; their publishers may come later
-	// reports whether another topic is recorded when it has a publisher; nil: none is
+	// reports whether another topic is recorded when it has a publisher; nil: no topic is
 	Takes      func(name, typ string) bool
 	WallTime   bool  // of this machine, although the system has a simulated one
 	MaxMessage int64 // bytes; 0: live.DefaultMaxMessage. A publisher that sends a larger one is disconnected
@@ -54,13 +54,13 @@ type Recorder struct {
 	connecting chan struct{} // has an element for each connection that is being made
 
 	simulated bool
-	time      atomic.Int64 // of /clock, ns; 0: none came
+	time      atomic.Int64 // of /clock, ns; 0: no time came
 }
 
 // firstTopics is how long the first subscriptions may take before the recording begins.
 const firstTopics = 2 * time.Second
 
-// Limits of connections to publishers: those that are being made at a time, and all.
+// Limits of connections to publishers: connections that are being made at a time, and all.
 const (
 	maxConnecting = 256
 	maxPublishers = 32_768
@@ -266,7 +266,7 @@ func (r *Recorder) registerAll() error {
 	return nil
 }
 
-// connected returns the topic of a connection with such a header: that of an older connection
+// connected returns the topic of a connection with such a header: the topic of an older connection
 // if the publisher is the same and has the same type.
 func (r *Recorder) connected(topic, uri string, fields map[string]string) (storage.TopicID, error) {
 	caller := fields[wire.FieldCaller]

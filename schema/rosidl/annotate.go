@@ -22,8 +22,8 @@ type notes struct {
 	autoid   string  // HASH or SEQUENTIAL; "" without it
 }
 
-// annotations reads @name and @name(...) before a definition. All but those in notes are stepped
-// over, and so is @annotation, which declares one.
+// annotations reads @name and @name(...) before a definition. All but the annotations in notes are
+// stepped over, and so is @annotation, which declares one.
 func (p *parser) annotations(scope []string) (n notes, err error) {
 	for p.accept("@") {
 		name, err := p.scopedName()
@@ -100,8 +100,8 @@ func (p *parser) annotationValue() (value string, err error) {
 	return value, nil
 }
 
-// defaultOf returns a default as .msg text has it, "" for one that is not known. rosidl writes that of an array as a
-// Python tuple in a string: "(1, 2)".
+// defaultOf returns a default as .msg text has it, "" for one that is not known. rosidl writes the
+// default of an array as a Python tuple in a string: "(1, 2)".
 func defaultOf(value string, t schema.Type) string {
 	text := t.Kind == schema.String || t.Kind == schema.WString
 	if t.Array != schema.Single {

@@ -106,8 +106,8 @@ func (p *parser) apply(op string, a, b int64) (int64, error) {
 	return a % b, nil
 }
 
-// bound reads the bound of a list or text; 0 is none. eProsima's tools write 4294967295 for it, and no
-// message has a count of 2^31 or more.
+// bound reads the bound of a list or text; 0 is no bound. eProsima's tools write 4294967295 for it,
+// and no message has a count of 2^31 or more.
 func (p *parser) bound(scope []string) (int, error) {
 	n, err := p.expression(scope, 0, 0, true)
 	switch {

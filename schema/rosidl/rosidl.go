@@ -208,7 +208,7 @@ func (p *parser) message(name, user string, depth int) (*schema.Message, error) 
 	return m, nil
 }
 
-// addFields adds the fields of a struct or union, but for those of its base.
+// addFields adds the fields of a struct or union, without the fields of its base.
 func (p *parser) addFields(m *schema.Message, def *structDef, depth int) error {
 	defer func(outer string) { p.within = outer }(p.within)
 	discriminator := (*enumDef)(nil)
@@ -248,8 +248,7 @@ func (p *parser) addFields(m *schema.Message, def *structDef, depth int) error {
 	return nil
 }
 
-// inherit puts the fields of the base before those of a struct, as they stand in the
-// bytes.
+// inherit puts the fields of the base before the fields of a struct, as they stand in the bytes.
 func (p *parser) inherit(m *schema.Message, def *structDef, depth int) error {
 	if def.base == "" {
 		return nil

@@ -152,7 +152,7 @@ func (p *parser) discriminator(m *schema.Message, def *structDef, f *schema.Fiel
 	return &Error{Type: m.Name, What: "it is a union without members, or its discriminator is a " + f.Type.Text()}
 }
 
-// unionMember makes a field that of a union.
+// unionMember makes a field the field of a union.
 func (p *parser) unionMember(m *schema.Message, def *structDef, f fieldDef, field *schema.Field, e *enumDef) error {
 	member := &schema.Member{Type: field.Type, Default: f.other}
 	for _, l := range f.labels {
@@ -195,7 +195,7 @@ func (p *parser) optionalMember(m *schema.Message, field *schema.Field) error {
 	return nil
 }
 
-// wrap makes a type that of a struct with one field of it.
+// wrap makes of a type a struct with one field of that type.
 func (p *parser) wrap(t *resolved, suffix, field string) error {
 	m, err := p.bare(suffix, schema.Field{Name: field, Type: t.Type})
 	t.Type = schema.Type{Kind: schema.Struct, Message: m}

@@ -35,7 +35,7 @@ func Parse(name string, text []byte, d Dialect, lookup func(fullName string) (te
 	return rosmsg.Parse(name, text, d, lookup)
 }
 
-// Format writes a definition with those of all types that it uses, as recordings have it. Parse gives an equal graph
-// back, with the same md5sum and type hash, but for what a dialect cannot express: wchar, long double, and blanks at
-// the ends of string constants of ROS 1.
+// Format writes a definition with the definitions of all types that it uses, as recordings have it.
+// Parse gives an equal graph back, with the same md5sum and type hash, but for what a dialect
+// cannot express: wchar, long double, and blanks at the ends of string constants of ROS 1.
 func Format(m *schema.Message, d Dialect) []byte { return rosmsg.Format(m, d) }

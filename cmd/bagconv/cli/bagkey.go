@@ -30,7 +30,7 @@ func (e *env) keyFlags() []flags.Flag {
 // setKey takes the key of the line.
 func (e *env) setKey(f *flags.Flag) error { return e.takeKey(f.String(), "--bag-key") }
 
-// setOtherKey takes the key of the environment, if the command takes one and the line has none.
+// setOtherKey takes the key of the environment, if the command takes one and the line has no key.
 func (e *env) setOtherKey(c *flags.Command) error {
 	f, text := c.Flag("bag-key"), os.Getenv(keyVariable)
 	if f == nil || f.IsSet() || text == "" {

@@ -168,7 +168,7 @@ type batchTasks struct {
 }
 
 // extrasOf returns the folder for the attachments and metadata records of the recording that
-// becomes an output: in that of --extras, with the name of the output; "" without --extras.
+// becomes an output: in the folder of --extras, with the name of the output; "" without --extras.
 func (b *batchRun) extrasOf(output string) string {
 	name, err := filepath.Rel(b.out, output)
 	if b.job.Extras == "" || err != nil {

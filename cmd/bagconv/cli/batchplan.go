@@ -82,7 +82,7 @@ func (b *batchRun) checkWords(words []string) error {
 	return missing
 }
 
-// inputWords returns the words of the line, and those in the lists that it names.
+// inputWords returns the words of the line, and the words in the lists that it names.
 func (b *batchRun) inputWords() (words []string, err error) {
 	lists := slices.Clone(b.set.batch.includeFrom)
 	for _, word := range b.words {
@@ -242,7 +242,7 @@ func (b *batchRun) task(in *batch.Input, output string) *tasks.Task {
 // time.
 func inputName(in *batch.Input) string { return iox.Canonical(remote.Show(in.Path)) }
 
-// places returns the output of each input; kept has those that stay where they are.
+// places returns the output of each input; kept has the inputs that stay where they are.
 func (b *batchRun) places(kept map[string]string) []string {
 	ext := ""
 	if f := b.job.SinkFormat; !f.Folder && len(f.Extensions) > 0 {

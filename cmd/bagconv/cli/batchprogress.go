@@ -21,7 +21,7 @@ type batchProgress struct {
 	show     progress
 	total    int64
 	through  int64 // bytes of inputs that are through
-	messages int64 // of those
+	messages int64 // of inputs that are through
 	count    int
 	of       int
 	running  map[*batch.Task]int64 // messages so far

@@ -70,8 +70,8 @@ func (s *collection) readPlan() error {
 	return nil
 }
 
-// readResults reads files with results. Of several about one task that of a success counts, or
-// else the last.
+// readResults reads files with results. Of several results of one task a success counts, or else
+// the last one.
 func (s *collection) readResults(names []string) error {
 	at, done := make(map[string]int, len(s.tasks)), make([]bool, len(s.tasks))
 	for i, t := range s.tasks {
@@ -185,7 +185,7 @@ func (s *collection) writeSome(ctx context.Context, out *bufio.Writer, from, to 
 	return nil
 }
 
-// count counts tasks, and lists those that are not done.
+// count counts tasks, and lists the tasks that are not done.
 func (s *collection) count(from, to int) {
 	for i, r := range s.results[from:to] {
 		if r == nil {

@@ -68,7 +68,7 @@ func (s *collection) partsFrom(i int) []*tasks.Result {
 	return s.results[i : i+r.Parts]
 }
 
-// joinParts joins the parts of a recording, and makes their receipts those of the whole.
+// joinParts joins the parts of a recording, and makes of their receipts one for the whole.
 func (s *collection) joinParts(ctx context.Context, f *storage.Format, i int, parts []*tasks.Result) error {
 	r := s.tasks[i].Range
 	var folders []string
@@ -119,7 +119,7 @@ type collection struct {
 	dir     string // of the outputs
 	tasks   []*tasks.Task
 	lines   [][]byte        // of results that were given, index as tasks; nil: none
-	results []*tasks.Result // those at hand, index as tasks; nil: not done
+	results []*tasks.Result // the results at hand, index as tasks; nil: not done
 	others  int             // lines that are no results
 	failed  []failedTask
 	tally   tasks.Tally

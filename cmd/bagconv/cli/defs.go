@@ -11,10 +11,10 @@ import (
 	"github.com/bagconv/bagconv/internal/iox"
 )
 
-// defsVariable is the environment variable that adds places to those of --defs.
+// defsVariable is the environment variable that adds places to the places of --defs.
 const defsVariable = "BAGCONV_DEFS"
 
-// readDefinitions reads the places of --defs, then those of the environment.
+// readDefinitions reads the places of --defs, then the places of the environment.
 func (e *env) readDefinitions(ctx context.Context) error {
 	type place struct{ path, origin string }
 	var places []place

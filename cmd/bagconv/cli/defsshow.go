@@ -96,7 +96,7 @@ func (e *env) listDefinitions(ctx context.Context, paths []string) error {
 	return w.Flush()
 }
 
-// short returns the beginning of a sum, "-" if there is none.
+// short returns the beginning of a sum, "-" for no sum.
 func short(sum string) string {
 	if sum == "" {
 		return "-"

@@ -102,7 +102,7 @@ type reporting struct {
 	ended     bool                            // it has the end of the run
 
 	source, sink string              // as far as they are known
-	failed       func(err error) any // the report of a run that has not begun; nil: that of a conversion
+	failed       func(err error) any // the report of a run that has not begun; nil: the report of a conversion
 }
 
 // entries makes the entries of all commands. command.go, which stands above all that asks for them, sets it.

@@ -45,7 +45,8 @@ func (e *env) withExtras() (list []*storage.Format) {
 	return list
 }
 
-// attachedEnding returns the ending of one of them whose outputs are files; "" if there is none.
+// attachedEnding returns the ending of one of these formats whose outputs are files; "" if no
+// format has one.
 func (e *env) attachedEnding() string {
 	for _, f := range e.withExtras() {
 		if !f.Folder && len(f.Extensions) > 0 {
@@ -55,8 +56,8 @@ func (e *env) attachedEnding() string {
 	return ""
 }
 
-// folderFormat returns the name of the format whose outputs are folders; that of the first
-// one if there is none.
+// folderFormat returns the name of the format whose outputs are folders; without one, of the first
+// format that can be written.
 func (e *env) folderFormat() string {
 	name := ""
 	for _, f := range e.formats.Formats() {

@@ -20,8 +20,8 @@ func explainFolder(err error) error {
 	return err
 }
 
-// folders are the folders that a run has made, so that empty ones can go. The zero value
-// has none. It may be used from several goroutines.
+// folders are the folders that a run has made, so that empty ones can go. The zero value has no
+// folders. It may be used from several goroutines.
 type folders struct {
 	mu   sync.Mutex
 	made []string // a folder comes before what is in it
@@ -54,7 +54,7 @@ func (f *folders) make(dir string) error {
 	return nil
 }
 
-// removeEmpty removes those in which nothing came to stand.
+// removeEmpty removes the folders in which nothing came to stand.
 func (f *folders) removeEmpty() {
 	for _, d := range slices.Backward(f.made) {
 		_ = os.Remove(d) // fails for one that has something in it, as it should

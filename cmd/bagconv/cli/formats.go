@@ -24,7 +24,7 @@ type formatJSON struct {
 	Compressions []string        `json:"compressions"`  // the default first
 	Profiles     []string        `json:"profiles"`      // the default first
 	SegmentNames []string        `json:"segment_names"` // the default first; empty: an output is not cut
-	Options      storage.Options `json:"options"`       // what can be chosen of an output, those above among it
+	Options      storage.Options `json:"options"`       // what can be chosen of an output, the options above included
 }
 
 // listFormats reports what each format reads and writes.

@@ -150,7 +150,7 @@ func (e *env) topicToGenerate(mapper *mapping.Mapper, t *storage.Topic) (topic g
 	return topic, gen.Check(&topic)
 }
 
-// typesToGenerate collects types without a recording: those of --defs, else the standard ones.
+// typesToGenerate collects types without a recording: the types of --defs, else the standard types.
 func (e *env) typesToGenerate(in *gen.Input) (lossy bool, err error) {
 	s := &e.set
 	switch {
@@ -197,7 +197,7 @@ func (e *env) typesToGenerate(in *gen.Input) (lossy bool, err error) {
 	return lossy, nil
 }
 
-// typeNames lists the messages of the places of --defs, and of a distribution if there are none
+// typeNames lists the messages of the places of --defs, and of a distribution if there is no place
 // or standard is set: a type that is asked for may be one of either.
 func typeNames(sets []*defset.Set, distro string, standard bool) (names []string) {
 	short := func(name string) string {
@@ -225,7 +225,7 @@ func typeNames(sets []*defset.Set, distro string, standard bool) (names []string
 	return slices.Compact(names)
 }
 
-// selectTypes returns the names that match one of the patterns; all if there are none.
+// selectTypes returns the names that match one of the patterns; all names without a pattern.
 func selectTypes(names []string, patterns []selection.Pattern) (list []string, err error) {
 	if len(patterns) == 0 {
 		return names, nil

@@ -146,13 +146,13 @@ func (e *env) printMan(context.Context) error {
 
 // expand fills in what a text leaves to the formats:
 //
-//	{formats}, {folder}  names of those that are written, and of the one that is a folder
+//	{formats}, {folder}  names of the formats that are written, and of the one that is a folder
 //	{file}, {other}      endings of two of them, for examples
 //	{attached}           ending of one that has attachments
 //	{endings}            a line for each ending
 //	{topics}             a line for each topic
 //	{served}             the address of a recording in the format in which serve serves them
-//	{appendable}         names of those that can be added to
+//	{appendable}         names of the formats that can be added to
 func (e *env) expand(text string) string {
 	if !strings.Contains(text, "{") {
 		return text

@@ -21,10 +21,9 @@ type keyStep struct {
 	key   string // of a map
 }
 
-// parseKey reads a path into the JSON of info: names with dots between them, and
-// [N] after a list for its N-th element, from 0; a name after a list means that
-// of each element. What follows the name of a map is one key, dots included. The error
-// lists what the path could be.
+// parseKey reads a path into the JSON of info: names with dots between them, and [N] after a list
+// for its N-th element, from 0; a name after a list means the field of each element. What follows
+// the name of a map is one key, dots included. The error lists what the path could be.
 func parseKey(path string) ([]keyStep, error) {
 	var steps []keyStep
 	t := reflect.TypeFor[recording.Description]()
@@ -88,7 +87,7 @@ func jsonNames(t reflect.Type) (names []string) {
 	return names
 }
 
-// jsonName returns that of a field; "" if JSON does not have it.
+// jsonName returns the name of a field; "" if JSON does not have it.
 func jsonName(t reflect.Type, field int) string {
 	name, _, _ := strings.Cut(t.Field(field).Tag.Get("json"), ",")
 	return strings.TrimPrefix(name, "-")

@@ -127,8 +127,8 @@ func oneEncoding(in *recording.Description) (one string) {
 	return one
 }
 
-// topicLines writes a heading and one line per topic, in columns; with encodings,
-// each line has that of its messages.
+// topicLines writes a heading and one line per topic, in columns; with encodings, each line has the
+// encoding of its messages.
 func topicLines(in *recording.Description, encodings bool) []string {
 	if len(in.Topics) == 0 {
 		return nil

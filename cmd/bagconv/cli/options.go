@@ -51,7 +51,7 @@ func (o *formatOption) exported() bool {
 // first returns the option in the first format that has it.
 func (o *formatOption) first() *storage.Option { return o.formats[0].Options.Find(o.name) }
 
-// values returns those of an option that is a choice, in all formats.
+// values returns the values of an option that is a choice, in all formats.
 func (o *formatOption) values() (values []string) {
 	for _, f := range o.formats {
 		for _, v := range f.Options.Choices(o.name) {

@@ -48,7 +48,7 @@ func (e *env) writableWithAliases() (names []string) {
 	return names
 }
 
-// endsInSeparator reports whether a name is written as that of a folder.
+// endsInSeparator reports whether a name is written as the name of a folder.
 func endsInSeparator(path string) bool { return os.IsPathSeparator(path[len(path)-1]) }
 
 // sinkFormat chooses the output's format: --to, else the name's ending. A
@@ -172,7 +172,7 @@ func older(job *convert.Job) bool {
 	return !out.IsZero() && out.Before(in)
 }
 
-// within reports whether a path is that of dir, or of something in it.
+// within reports whether a path is dir, or something in it.
 func (e *env) within(path, dir string) bool {
 	for p := filepath.Clean(path); ; p = filepath.Dir(p) {
 		if iox.SamePath(e.fs, p, dir) {

@@ -20,7 +20,7 @@ import (
 // notInParts are flags with which a part depends on the messages before it, or is not one output.
 var notInParts = []string{"throttle", "every", "restamp", "latch", "segment-size", "segment-duration"}
 
-// rangeSize returns the size of --range-size, 0 if there is none.
+// rangeSize returns the size of --range-size, 0 if it is not set.
 func (b *batchRun) rangeSize() (int64, error) {
 	if b.set.work.rangeSize == "" {
 		return 0, nil
@@ -93,7 +93,7 @@ func partOutput(sink *storage.Format, r *tasks.Range) string {
 	return fmt.Sprintf("%s_%03d%s", strings.TrimSuffix(r.Joined, ext), r.Part, ext)
 }
 
-// narrow makes a job that of a part. Nothing is repeated at the cut; the first part has what is
+// narrow makes a job the job of a part. Nothing is repeated at the cut; the first part has what is
 // there once in a recording.
 func (b *batchRun) narrow(job *convert.Job, r *tasks.Range) {
 	w := selection.Window{First: math.MinInt64, Last: math.MaxInt64}

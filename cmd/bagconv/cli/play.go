@@ -107,7 +107,8 @@ func (e *env) play(ctx context.Context) (err error) {
 	return e.endRun(file, results, e.endPlay(player, clock, results[0], status))
 }
 
-// playAll plays a recording until it is not to be played again. The result is that of the last time.
+// playAll plays a recording until it is not to be played again. It returns the results of the last
+// time.
 func (e *env) playAll(ctx context.Context, job *convert.Job) (results []*resultJSON, status int, err error) {
 	for again := true; again; again = (status == exitOK || status == exitLossy) && e.set.live.loop && ctx.Err() == nil {
 		pass := *job

@@ -17,10 +17,10 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A reportFile is the file of --report. It is written before the run, so that a name
-// that cannot be written costs nothing, and as the report of an interrupted run: so
-// the report of an earlier run is never taken for that of one that was killed. What is
-// no regular file, such as /dev/stdout or a pipe, is written once, in place.
+// A reportFile is the file of --report. It is written before the run, so that a name that cannot be
+// written costs nothing, and as the report of an interrupted run: so the report of an earlier run
+// is never taken for the report of a run that was killed. What is no regular file, such as
+// /dev/stdout or a pipe, is written once, in place.
 type reportFile struct {
 	fs    storage.FS
 	path  string   // "": the report goes nowhere

@@ -19,10 +19,10 @@ func (e *env) runJob(ctx context.Context, job *convert.Job, salvage bool) error 
 	return e.runJobs(ctx, "", []*convert.Job{job}, salvage)
 }
 
-// runJobs does so for conversions whose outputs appear together: then stem is what all
-// their names begin with; "" for a single one. A conversion of which nothing is
-// selected is left out, unless that is so of all. When one fails, nothing is written,
-// and the report is that of the failure.
+// runJobs does so for conversions whose outputs appear together: then stem is what all their names
+// begin with; "" for a single one. A conversion of which nothing is selected is left out, unless
+// nothing is selected of all. When a conversion fails, nothing is written, and the report tells of
+// the failure.
 func (e *env) runJobs(ctx context.Context, stem string, jobs []*convert.Job, salvage bool) error {
 	file, err := e.beginRun(ctx, stem, jobs)
 	if err != nil {

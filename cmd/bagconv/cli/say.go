@@ -21,10 +21,10 @@ const (
 // colors are the beginnings of lines that are coloured, without their colon.
 var colors = map[string]string{"bagconv": red, "damaged": red, "lost": red, "warning": yellow}
 
-// colorAs sets the colours by a value of --color: the beginnings of lines on standard
-// error, red for errors, "damaged:" and "lost:", yellow for "warning:". Without a value, a
-// terminal gets colours unless NO_COLOR is set to anything (no-color.org). Windows gets
-// none: its consoles may show the sequences as they are. Standard output has no colours.
+// colorAs sets the colours by a value of --color: the beginnings of lines on standard error, red
+// for errors, "damaged:" and "lost:", yellow for "warning:". Without a value, a terminal gets
+// colours unless NO_COLOR is set to anything (no-color.org). Windows gets no colours: its consoles
+// may show the sequences as they are. Standard output has no colours.
 func (e *env) colorAs(mode string) {
 	auto := mode == "" || mode == "auto"
 	e.color = mode == "always" || auto && e.Terminal && os.Getenv("NO_COLOR") == "" && runtime.GOOS != "windows"

@@ -55,7 +55,7 @@ func (e *env) openOutputs(ctx context.Context, config *serve.Config) (close func
 	return shelf.Close, nil
 }
 
-// servedFormat returns the format in which recordings are served, nil if there is none.
+// servedFormat returns the format in which recordings are served, nil if no format serves.
 func (e *env) servedFormat() *storage.Format {
 	i := slices.IndexFunc(e.formats.Formats(), func(f *storage.Format) bool {
 		return f.Streamable &&

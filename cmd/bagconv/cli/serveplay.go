@@ -139,7 +139,7 @@ func playOnce(ctx context.Context, p *foxglove.Player, played convert.Job, last 
 		switch {
 		case ctx.Err() == nil && p.Sought():
 		case from != nil && errors.Is(err, convert.ErrNothing):
-			return reports, nil // after the last message there is none
+			return reports, nil // the time is after the last message
 		default:
 			return reports, err
 		}

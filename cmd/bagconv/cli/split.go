@@ -39,7 +39,7 @@ func (e *env) split(ctx context.Context) error {
 	}
 	part := out
 	if folder {
-		part = filepath.Join(out, "part") // a name like those of the parts
+		part = filepath.Join(out, "part") // a name like the names of the parts
 	}
 	job, err := e.jobTo(to, part)
 	if err != nil {

@@ -28,8 +28,8 @@ func (e *env) writeParts(results []*resultJSON, quiet, verbose bool) {
 	e.writeSummary(totalOf(results), quiet, verbose, false)
 }
 
-// totalOf returns the results of the parts of a split as that of one run: what they
-// have in common once, the time of the longest, and the sum of the rest.
+// totalOf returns the results of the parts of a split as the result of one run: what they have in
+// common once, the time of the longest, and the sum of the rest.
 func totalOf(results []*resultJSON) *resultJSON {
 	all := *results[0]
 	all.Sink.Path, all.Sink.Files, all.Sink.Size, all.Sink.Messages = phrase.Count(int64(len(results)), "part"), nil, 0, 0

@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/recording"
 )
 
-// densities stand for the messages of a span: none, then quarters of the most that the topic
+// densities stand for the messages of a span: no messages, then quarters of the most that the topic
 // has in one.
 const densities = " .:+#"
 
@@ -23,7 +23,7 @@ type timelineRow struct {
 }
 
 // draw writes a drawing: a heading after key, and a line for each row, at most as wide as the
-// terminal. Two spans become one until there is room for names beside them. Pipes get none.
+// terminal. Two spans become one until there is room for names beside them. Pipes get no drawing.
 func (e *env) draw(b *strings.Builder, t *recording.Timeline, key, note string, rows []timelineRow) {
 	if t == nil || len(rows) == 0 || !e.OutTerminal || e.set.info.noTimeline {
 		return

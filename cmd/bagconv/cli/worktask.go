@@ -195,9 +195,9 @@ func (w *worker) keep(t *tasks.Task, r *tasks.Result, sync bool) error {
 // receiptWait is how long the receipt of an output may come after it.
 const receiptWait = 3 * time.Second
 
-// done returns the result of another process that has done the same task meanwhile, nil if there
-// is none. rival is set if another process may be at work: then its receipt will come, or this process
-// tries again.
+// done returns the result of another process that has done the same task meanwhile, nil if no
+// process has. rival is set if another process may be at work: then its receipt will come, or this
+// process tries again.
 func (w *worker) done(b *batchRun, item *batchItem, rival bool, try int) (*tasks.Result, error) {
 	t := item.task
 	for end := time.Now().Add(receiptWait); ; {

@@ -103,7 +103,7 @@ func chained(first, second Program) Program {
 	return c
 }
 
-// A timedChain is a chain of which a program needs the log time.
+// A timedChain is a chain with a program that needs the log time.
 type timedChain struct{ *chain }
 
 // AppendAt implements Timed.

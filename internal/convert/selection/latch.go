@@ -44,8 +44,8 @@ func (e latchError) Error() string { return string(e) }
 
 const errNoneAlone = latchError("none cannot be combined with other values")
 
-// Depth returns how many of the topic's last messages before a cut are repeated,
-// 0 for none: as many as its publishers kept for late subscribers.
+// Depth returns how many of the topic's last messages before a cut are repeated, 0 for no messages:
+// as many as its publishers kept for late subscribers.
 func (l *Latch) Depth(t *storage.Topic) int {
 	if n := Latched(t); n > 0 && (!l.set || l.auto) {
 		return n

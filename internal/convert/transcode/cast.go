@@ -34,7 +34,7 @@ func sameBits(a, b schema.Kind) bool {
 	case a == b || isInt32(a) && isInt32(b):
 		return true
 	case neutral(a) || neutral(b):
-		return isByte(a) && isByte(b) // byte has a sign in ROS 1 and has none in ROS 2
+		return isByte(a) && isByte(b) // byte has a sign in ROS 1 and no sign in ROS 2
 	}
 	return false
 }

@@ -134,7 +134,7 @@ func (c *compiler) listOfOne(src, dst schema.Type, value func() error, path stri
 	return nil
 }
 
-// fitArray compiles an array of which it is known how many elements fit.
+// fitArray compiles an array when it is known how many elements fit.
 func (c *compiler) fitArray(src, dst schema.Type, value func() error, path string) error {
 	n := min(src.Len, dst.Len)
 	if dst.Array != schema.Fixed {

@@ -29,8 +29,8 @@ type FromJSON struct {
 // CompileFromJSON makes the program for messages of an object.
 func CompileFromJSON(o *jsonschema.Object) *FromJSON { return &FromJSON{root: o} }
 
-// Unknown returns the number of messages so far that had properties which their schema does
-// not have; those are left out.
+// Unknown returns the number of messages so far that had properties which their schema does not
+// have; those properties are left out.
 func (p *FromJSON) Unknown() int64 { return p.unknown.Load() }
 
 // Odd returns the number of messages so far that had values which do not fit their schema.

@@ -24,9 +24,9 @@ type Rule struct {
 	MaxGap int64  // between a tick and the messages that belong to it, ns; 0: any
 }
 
-// Choose returns between which messages a tick is: i and k, share of the way to k, from 0 to 1; k is i where the values
-// are those of one message. i is -1 if no message belongs to the tick. before is the index of the last message that is
-// not later than the tick, -1 if there is none.
+// Choose returns between which messages a tick is: i and k, share of the way to k, from 0 to 1; k
+// is i where the values are from one message. i is -1 if no message belongs to the tick. before is
+// the index of the last message that is not later than the tick, -1 if all are later.
 func (r *Rule) Choose(times []int64, before int, tick int64) (i, k int, share float64) {
 	near := func(i int) bool {
 		return i >= 0 && i < len(times) && (r.MaxGap == 0 || max(tick-times[i], times[i]-tick) <= r.MaxGap)

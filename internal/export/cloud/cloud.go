@@ -6,7 +6,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Cloud is a sensor_msgs/PointCloud2 without its header. An Encoder reads it and keeps none of its slices.
+// A Cloud is a sensor_msgs/PointCloud2 without its header. An Encoder reads it and does not keep
+// its slices.
 type Cloud struct {
 	Width, Height uint32 // points in a row, rows
 	PointStep     uint32 // bytes from one point to the next
@@ -24,7 +25,7 @@ type Field struct {
 	Count    uint32 // values; old drivers write 0 for 1
 }
 
-// Datatypes of sensor_msgs/PointField. Int64 and Uint64 are those of ROS 2 Rolling.
+// Datatypes of sensor_msgs/PointField. Int64 and Uint64 are only in ROS 2 Rolling.
 const (
 	Int8 = 1 + iota
 	Uint8

@@ -18,7 +18,7 @@ type Options struct {
 // all that have the same fields; so do the buffers.
 type Encoder struct {
 	layout *layout
-	points []byte // those that DropNaN keeps
+	points []byte // the points that DropNaN keeps
 	values []byte // columns before their compression
 	table  []uint32
 	notes  Notes

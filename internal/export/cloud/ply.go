@@ -15,8 +15,8 @@ import "strconv"
 //	end_header
 //	packed points, row after row
 //
-// PLY has no integers of 64 bits: they become doubles, and [Notes] counts those that a double does not hold. On an
-// error dst is returned as it was.
+// PLY has no integers of 64 bits: they become doubles, and [Notes] counts the ones that a double
+// does not hold. On an error dst is returned as it was.
 func (e *Encoder) AppendPLY(dst []byte, c *Cloud, o Options) ([]byte, error) {
 	l, g, err := e.prepare(c, ply, o)
 	if err != nil {

@@ -15,7 +15,7 @@ var ErrFull = errors.New("the batch is full")
 // Doubts count values that are otherwise in the columns than in the messages, and messages with more than their
 // columns.
 type Doubts struct {
-	Times  int // of a second or more in nanoseconds, or less than none: they are normalised
+	Times  int // of a second or more in nanoseconds, or less than 0: they are normalised
 	Beyond int // times beyond 64 bits of nanoseconds: the last, or first, that there is
 	Text   int // strings that are not UTF-8: each byte that is not has become U+FFFD
 	Wide   int // wide strings with something that is no character: it has become U+FFFD
@@ -45,7 +45,7 @@ type Batch struct {
 
 	// Of the message that is read.
 	m          []byte
-	file       string // in which it lies; "": in none
+	file       string // in which it lies; "": in no file
 	at         int64
 	c          *message.Cursor
 	proto, cdr bool

@@ -19,8 +19,9 @@ type Options struct {
 	// list "transforms.header". Nil is all of them. Columns have the order of the message in any case.
 	Columns []string
 
-	// Explode is a field of the message with a List: each element makes a row of its own, with the other fields
-	// repeated, and the column is that of an element. A message without elements makes no row.
+	// Explode is a field of the message with a List: each element makes a row of its own, with the
+	// other fields repeated, and the column is the column of an element. A message without elements
+	// makes no row.
 	Explode string
 
 	// Places makes each field of bytes that is not in a list a struct: bytes, file, offset, size. Of a large value of a
@@ -32,7 +33,7 @@ type Options struct {
 	BinaryText  bool // strings are Binary: the bytes that they are; wide strings are Text
 }
 
-// maxColumns is how many columns a type may have, with those of lists and structs.
+// maxColumns is how many columns a type may have, with the columns of lists and structs.
 const maxColumns = 10_000
 
 // A Program makes columns of the messages of one type.
@@ -51,7 +52,8 @@ type Program struct {
 	places bool // some column has places
 }
 
-// A burst is the columns of the field whose elements are rows, indexes into the schema; of none if to is 0.
+// A burst is the columns of the field whose elements are rows, indexes into the schema; no columns
+// if to is 0.
 type burst struct{ from, to int }
 
 // Compile makes the program for a type of whole messages. For a path that does not fit the error is a
@@ -88,7 +90,7 @@ func (p *Program) Schema() []Field { return p.schema }
 // Places reports whether a column has places of bytes: see Options.
 func (p *Program) Places() bool { return p.places }
 
-// Constants returns those of the type of the messages, of ROS.
+// Constants returns the constants of the type of the messages, if ROS has it.
 func (p *Program) Constants() []schema.Constant { return p.typ.Constants }
 
 // number lists the fields in the order in which the compiler has numbered their columns.
@@ -133,7 +135,7 @@ func (c *compiler) times() {
 	c.p.schema, c.p.ours = ours, len(ours)
 }
 
-// add adds the column of a field, or of a struct with Flat those of its members.
+// add adds the column of a field, or with Flat the columns of a struct's members.
 func (c *compiler) add(to *[]Field, f *message.Field, name string, pick *pick, nullable bool) *node {
 	n := &node{f: f, col: -1, absent: c.absent(f), skip: pick == nil}
 	if n.skip || c.err != nil {

@@ -16,7 +16,7 @@ type enum struct {
 
 const maxDense = 256
 
-// enum returns that of a descriptor. Of two names of a number the first counts.
+// enum returns the enum of a descriptor. Of two names of a number the first counts.
 func (c *compiler) enum(ed protoreflect.EnumDescriptor) *enum {
 	if e := c.enums[ed]; e != nil {
 		return e

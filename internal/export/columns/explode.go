@@ -1,6 +1,7 @@
 package columns
 
-// burst makes the values of the other columns so many as those of the field whose elements are rows.
+// burst makes the values of the other columns as many as the values of the field whose elements are
+// rows.
 func (b *Batch) burst(rows int) error {
 	if b.p.rows.to == 0 || rows == 1 {
 		return nil

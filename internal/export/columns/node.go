@@ -5,7 +5,7 @@ import "github.com/bagconv/bagconv/internal/message"
 // A node is a field of a message, and where its values go.
 type node struct {
 	f       *message.Field
-	col     int // -1: none of its own
+	col     int // -1: no column of its own
 	kind    Kind
 	size    int     // as in Field
 	absent  bool    // a value may be absent
@@ -60,7 +60,7 @@ func (n *node) finish(nullable bool) *node {
 	return n
 }
 
-// markedBelow lists the columns whose value is not null if that of the node is there.
+// markedBelow lists the columns whose value is not null if the node's value is there.
 func (n *node) markedBelow() (cols []int) {
 	if n.col >= 0 {
 		return []int{n.col}

@@ -6,8 +6,8 @@ import (
 	"github.com/bagconv/bagconv/internal/message"
 )
 
-// A pick says which fields of a struct are kept; those of a nil pick, and of one that is whole, are all or none of
-// them.
+// A pick says which fields of a struct are kept: no fields with a nil pick, all fields with a whole
+// one.
 type pick struct {
 	whole bool
 	sub   map[*message.Field]*pick

@@ -20,7 +20,7 @@ func NewRows(schema []Field) *Batch {
 // Top returns the columns while rows are put together.
 func (b *Batch) Top() []*Column { return b.top }
 
-// AddRow ends a row of which each column has a value.
+// AddRow ends a row; each column has a value for it.
 func (b *Batch) AddRow() { b.rows++ }
 
 // mark appends whether a value is there.
@@ -60,9 +60,9 @@ func (c *Column) AppendNull() {
 // AppendFrom appends value i of a column with a field of the same kind and children.
 func (c *Column) AppendFrom(from *Column, i int) { c.AppendBetween(from, i, i, 0) }
 
-// AppendBetween appends what is between values i and k of a column, share of the way to k, from 0 to 1: of floats and
-// times, also in structs, arrays, and lists of the same length. Quaternions keep their length. All else is that of i. A
-// value is null if one of the two is.
+// AppendBetween appends what is between values i and k of a column, share of the way to k, from 0
+// to 1: of floats and times, also in structs, arrays, and lists of the same length. Quaternions
+// keep their length. All else is taken from i. A value is null if one of the two is.
 func (c *Column) AppendBetween(from *Column, i, k int, share float64) {
 	if from.Null(i) || from.Null(k) {
 		c.AppendNull()

@@ -79,7 +79,7 @@ func (f *Field) text() bool { return f.Kind == Text || f.Kind == Binary }
 //	Bool ... Enum, FixedBinary   Values: Len times Width bytes
 //	Text, Binary                 value i is Values[Offsets[i]:Offsets[i+1]]
 //	Struct                       Children have Len values each
-//	List, Map                    the elements of value i are those from Offsets[i] to Offsets[i+1] of Children[0]
+//	List, Map                    the elements of value i are the values from Offsets[i] to Offsets[i+1] of Children[0]
 //	FixedList                    Children[0] has Size times Len values
 //
 // A value that is null has zeros there, an empty text or list, and in children such values, too.
@@ -90,14 +90,14 @@ type Column struct {
 	Offsets  []int32 // Len + 1, from 0 on
 	Valid    []byte  // a byte for each value, 0 for null, else 1; nil unless Field.Nullable
 	Nulls    int
-	Texts    []string // of Enum: those of numbers without a name, their digits
+	Texts    []string // of Enum: the texts of numbers without a name: their digits
 	Children []*Column
 }
 
 // Null reports whether a value is null.
 func (c *Column) Null(i int) bool { return c.Valid != nil && c.Valid[i] == 0 }
 
-// cut makes n values the length of a column and of those below it.
+// cut makes n values the length of a column and of the columns below it.
 func (c *Column) cut(n int) {
 	c.Len, c.Nulls = n, 0
 	if c.Field.Nullable {
@@ -124,5 +124,5 @@ func (c *Column) cut(n int) {
 	}
 }
 
-// bytes returns how much memory the values of a column take, without those below it.
+// bytes returns how much memory the values of a column take, without the columns below it.
 func (c *Column) bytes() int { return len(c.Values) + 4*len(c.Offsets) + len(c.Valid) }

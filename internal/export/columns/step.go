@@ -7,7 +7,7 @@ import "github.com/bagconv/bagconv/internal/message"
 type step struct {
 	op    op
 	f     *message.Field // for the cursor
-	col   int            // -1: none of its own
+	col   int            // -1: no column of its own
 	rows  bool           // the elements are rows
 	n     int            // numbers of a run
 	bytes int            // of them
@@ -19,7 +19,7 @@ type step struct {
 
 type op uint8
 
-// The steps. Those of a list are for its elements.
+// The steps. The steps of a list are for its elements.
 const (
 	opRun     op = iota // numbers that stand side by side: its parts go to columns
 	opBits              // a number of protobuf
@@ -30,7 +30,7 @@ const (
 	opTime              //
 	opStruct            //
 	opEmpty             // a struct without fields
-	opPlaced            // bytes, or their place: col and those behind it
+	opPlaced            // bytes, or their place: col and the columns behind it
 	opMaybe             // a value that may be absent
 	opSkip              // a field without a column
 	opNumbers           // numbers
@@ -168,8 +168,8 @@ func (e emitter) list(s step, n *node) step {
 	return s
 }
 
-// run adds n values of a field of ROS, numbers or times, to the run at the end of the list or to a new one; to is the
-// node of their column, nil: they have none.
+// run adds n values of a field of ROS, numbers or times, to the run at the end of the list or to a
+// new one; to is the node of their column, nil: they have no column.
 func (e emitter) run(list []step, f *message.Field, n int, to *node) []step {
 	number, words := f, 1
 	if f.Size == 0 {

@@ -60,7 +60,7 @@ func (c *Column) value(i int) []byte {
 	return c.Values[i*w : (i+1)*w]
 }
 
-// remove removes values, also those below them.
+// remove removes values, also the values below them.
 func (c *Column) remove(from, to int) {
 	if c.Field.Nullable {
 		c.Valid = slices.Delete(c.Valid, from, to)

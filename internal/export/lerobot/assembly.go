@@ -204,7 +204,7 @@ func (a *assembly) addEpisode(set *Episodes, p Part, i int) error {
 	return nil
 }
 
-// statsOf returns the Stats of an episode, those of the columns that every data set has included.
+// statsOf returns the Stats of an episode, with the columns that every data set has.
 func (a *assembly) statsOf(e *Episode, task int) map[string]Stats {
 	out := map[string]Stats{}
 	for name, s := range e.Stats {
@@ -227,7 +227,7 @@ type videoOut struct {
 	w      *mp4.Writer
 	frames int64
 	size   int64
-	copied bool // its frames are those of a recording
+	copied bool // its frames are copied from a recording
 }
 
 // A videoSpan is where an episode is in a video.

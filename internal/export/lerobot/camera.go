@@ -17,7 +17,7 @@ type camera struct {
 	w     *Writer
 	s     *stream
 	kind  kind
-	codec string // of the data set: "h264", "av1", "jpeg", that of the stored video, or "image"
+	codec string // of the data set: "h264", "av1", "jpeg", the codec of the stored video, or "image"
 	spool *spool // of kindVideo
 
 	source        mp4.Codec       // of kindVideo and kindJPEG

@@ -60,7 +60,8 @@ func openDataset(fsys storage.FS, path string) (*dataset, error) {
 	return d, d.places(fsys, path)
 }
 
-// readStats reads stats.json. Without it, and without those of a feature, the new data set has none of it.
+// readStats reads stats.json. Without it, and without the Stats of a feature, the new data set has
+// no Stats of it.
 func (d *dataset) readStats(fsys storage.FS, path string) error {
 	var list object
 	name := filepath.Join(path, filepath.FromSlash(statsName))

@@ -14,10 +14,10 @@
 //	stats.go                 statistics in one pass
 //	report.go                what a person should know before training
 //
-// A recording is read once. Rows and pictures go to files of their own first; when all of them are there, the data set
-// is made of these, so that a data set of many recordings is the same however they were read. Memory is that of the
-// messages that wait for a row, of some pictures on their way to ffmpeg, and of 65,536 numbers of each column for its
-// quantiles.
+// A recording is read once. Rows and pictures go to files of their own first; when all of them are
+// there, the data set is made of these, so that a data set of many recordings is the same however
+// they were read. Memory is for the messages that wait for a row, for some pictures on their way to
+// ffmpeg, and for 65,536 numbers of each column for its quantiles.
 //
 // Refused are a mapping that names topics or fields that are not there, topics that are a camera and numbers at once,
 // and recordings without a frame. Messages whose numbers or pictures do not go with the first ones are not used, and

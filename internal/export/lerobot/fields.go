@@ -18,7 +18,7 @@ type numbers struct {
 	field  Field
 	path   *message.Path
 	single bool          // of a list one element
-	names  *message.Path // of a list of names beside it, such as JointState.name; nil: there is none
+	names  *message.Path // of a list of names beside it, such as JointState.name; nil: no such list
 	labels []string      // of the numbers; nil: no message has been read
 	named  bool          // labels are names that the messages have
 }
@@ -69,7 +69,7 @@ func join(parent, name string) string {
 // errWidth is the error of a message with other numbers than the first one had.
 var errWidth = errors.New("other numbers")
 
-// errFinite is the error of a message with a number that is none.
+// errFinite is the error of a message with a number that is not finite.
 var errFinite = errors.New("not a finite 32-bit")
 
 // append appends the numbers of a message, in the order of the first one.
@@ -149,7 +149,8 @@ func (x *numbers) order(c *message.Cursor, n int) (names []string, err error) {
 	return names, c.Err()
 }
 
-// reorder puts the numbers of a message, whose names have another order, into that of the first one.
+// reorder puts the numbers of a message, whose names have another order, into the order of the
+// first one.
 func (x *numbers) reorder(out []float64, from int, names []string) ([]float64, error) {
 	got := slices.Clone(out[from:])
 	for i, label := range x.labels {
@@ -212,7 +213,7 @@ func (w *walker) add(v float64, name string) {
 	}
 }
 
-// A part is where the numbers of a field are among those of all fields of a topic.
+// A part is where the numbers of a field are among the numbers of all fields of a topic.
 type part struct {
 	s     *stream
 	index int // of its field

@@ -65,7 +65,7 @@ func identify(_ string, head []byte) (what, hint string) {
 	return "the description of a LeRobot data set, not a recording", "name the folder of the data set"
 }
 
-// listFiles lists the files of an output: those that a data set may have.
+// listFiles lists the files of an output: the files that a data set may have.
 func listFiles(fsys storage.FS, root string) (list storage.Files, err error) {
 	list.Folders = []string{root}
 	var walk func(dir string, depth int) error

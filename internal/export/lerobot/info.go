@@ -40,7 +40,7 @@ type feature struct {
 	Info  object `json:"info,omitempty"`
 }
 
-// features lists those of a data set.
+// features lists the features of a data set.
 func (e *Episodes) features() (list object) {
 	for _, v := range e.Vectors {
 		list.set(v.Name, feature{DType: "float32", Shape: []int{len(v.Names)}, Names: v.Names})
@@ -68,7 +68,7 @@ func (e *Episodes) features() (list object) {
 // indexColumns are the columns that every data set has.
 var indexColumns = []string{"timestamp", "frame_index", "episode_index", "index", "task_index"}
 
-// size returns that of the pictures in a video: encoders make odd sides one longer.
+// size returns the size of the pictures in a video: encoders make odd sides one longer.
 func (c *Video) size() (width, height int) {
 	if c.Codec == "h264" || c.Codec == "av1" {
 		return c.Width + c.Width%2, c.Height + c.Height%2
@@ -120,7 +120,8 @@ func (e *Episodes) newInfo() (o object) {
 	return o
 }
 
-// sameFeatures returns how the features of episodes differ from those of a data set; "": they do not.
+// sameFeatures returns how the features of episodes differ from the features of a data set; "":
+// they do not.
 func sameFeatures(have, add object) string {
 	for _, m := range add {
 		var a, b feature

@@ -16,7 +16,7 @@ import (
 
 // A Join makes one data set of Episodes, or adds them to one.
 type Join struct {
-	FS        storage.FS // nil: that of the operating system
+	FS        storage.FS // nil: the operating system's
 	Path      string     // of the data set
 	Parts     []Part     // in the order that their episodes will have
 	Append    bool       // add to the data set at Path, which must exist
@@ -73,7 +73,8 @@ func rewritten(name string) bool {
 	return false
 }
 
-// keepFiles gives all files of a data set a second name in another folder, but for those that will be written anew.
+// keepFiles gives all files of a data set a second name in another folder, except the files that
+// will be written anew.
 func keepFiles(ctx context.Context, fsys storage.FS, from, to, below string) error {
 	entries, err := fsys.ReadDir(filepath.Join(from, below))
 	if err != nil {
@@ -159,7 +160,7 @@ func IsDataset(fsys storage.FS, path string) bool {
 	return exists(fsys, filepath.Join(path, filepath.FromSlash(infoName)))
 }
 
-// lastPlace returns the place after those of the files of a folder such as data: chunk-000/file-000.parquet.
+// lastPlace returns the place after the files of a folder such as data: chunk-000/file-000.parquet.
 func lastPlace(fsys storage.FS, dir string, chunkFiles int) (at place, err error) {
 	chunks, err := fsys.ReadDir(dir)
 	if err != nil {

@@ -90,7 +90,7 @@ func mapError(line int, key, hint, format string, a ...any) error {
 	return &storage.OptionError{Name: nameMap, What: what, Hint: hint}
 }
 
-// keys are those of a mapping file, with what reads their values.
+// keys are the keys of a mapping file, with what reads their values.
 var keys = []struct {
 	name string
 	read func(m *Mapping, key string, n *yaml.Node) error

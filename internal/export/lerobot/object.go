@@ -8,7 +8,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// An object is one of JSON whose members keep their order, those that nobody here knows included.
+// An object is one of JSON whose members keep their order, unknown members included.
 type object []member
 
 type member struct {

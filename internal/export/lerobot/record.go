@@ -61,7 +61,7 @@ func mixed(p part, x choice) []float64 {
 	return out
 }
 
-// made returns an action that is made of the state, that of this row and of the next.
+// made returns an action that is made of the state of this row and of the next.
 func (w *Writer) made(rows, next [][]float64) []float64 {
 	i := slices.IndexFunc(w.vectors, func(v vector) bool { return v.name == nameState })
 	out := slices.Clone(next[i])

@@ -8,7 +8,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A spool keeps the frames of a video on the disk, as an episode may need those before it.
+// A spool keeps the frames of a video on the disk, as an episode may need the frames before it.
 type spool struct {
 	file   storage.File
 	frames []spooled

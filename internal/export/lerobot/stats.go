@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// Stats are those of a feature, a number for each of its elements, or for each channel of pictures.
+// Stats are the statistics of a feature, a number for each of its elements, or for each channel of
+// pictures.
 type Stats struct {
 	Min   []float64 `json:"min"`
 	Max   []float64 `json:"max"`
@@ -21,7 +22,7 @@ type Stats struct {
 	Q99   []float64 `json:"q99"`
 }
 
-// quantiles are those that Stats have.
+// quantiles are the quantiles that Stats have.
 var quantiles = []float64{0.01, 0.1, 0.5, 0.9, 0.99}
 
 // numbers lists the statistics that are numbers, in the order of lerobot.
@@ -123,8 +124,8 @@ func series(first, step float64, n int64) Stats {
 	return s
 }
 
-// sum returns the Stats of all episodes from theirs, as lerobot does it: quantiles are the mean of those of the
-// episodes, by their counts.
+// sum returns the Stats of all episodes from theirs, as lerobot does it: quantiles are the mean of
+// the quantiles of the episodes, by their counts.
 func sum(list []Stats) (all Stats) {
 	if len(list) == 0 {
 		return all
@@ -159,8 +160,8 @@ func sum(list []Stats) (all Stats) {
 	return all
 }
 
-// A palette counts the values of pixels for each channel, so that the Stats of pictures are exact for those it has
-// seen.
+// A palette counts the values of pixels for each channel, so that the Stats of pictures are exact
+// for the pixels it has seen.
 type palette struct {
 	counts [3][256]int64
 	frames int64
@@ -212,8 +213,8 @@ func (p *palette) addJPEG(data []byte) bool {
 	return true
 }
 
-// imageNet returns Stats for pictures that nobody could decode: those of ImageNet, as if its colors had a normal
-// distribution.
+// imageNet returns Stats for pictures that nobody could decode: the Stats of ImageNet, as if its
+// colors had a normal distribution.
 func imageNet() (s Stats) {
 	mean, std := []float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}
 	s = Stats{Min: []float64{0, 0, 0}, Max: []float64{1, 1, 1}, Mean: mean, Std: std, Count: []int64{1}}
@@ -226,7 +227,7 @@ func imageNet() (s Stats) {
 	return s
 }
 
-// stats returns the Stats of the pictures, from 0 to 1; false if there are none.
+// stats returns the Stats of the pictures, from 0 to 1; false without pictures.
 func (p *palette) stats() (s Stats, ok bool) {
 	if p.frames == 0 {
 		return imageNet(), false

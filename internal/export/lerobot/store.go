@@ -12,7 +12,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Episodes are those of one recording, as a folder: what a data set is made of. The folder has
+// Episodes are the episodes of one recording, as a folder: what a data set is made of. The folder
+// has
 //
 //	episodes.json         this
 //	000000.rows           for each row the numbers of all vectors, float32, little endian
@@ -54,7 +55,7 @@ type Episode struct {
 	End     string           `json:"end"`             // why it ends: "file", "gap", "topic", "value", "gap in /topic"
 	Streams []StreamReport   `json:"streams"`
 	Stats   map[string]Stats `json:"stats,omitempty"`
-	Copied  []string         `json:"copied,omitempty"` // cameras whose frames are those of the recording
+	Copied  []string         `json:"copied,omitempty"` // cameras whose frames are copied from the recording
 }
 
 // A StreamReport says how a topic goes with the rate.

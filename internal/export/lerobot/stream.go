@@ -27,7 +27,7 @@ type stream struct {
 	times  []int64
 	rows   []float64 // width numbers for each of times
 	frames []*frame  // one for each of times, if it has pictures
-	at     int       // the last one that is not later than the next tick; -1: there is none
+	at     int       // the last one that is not later than the next tick; -1: no such message
 	width  int
 
 	scratch []byte

@@ -25,9 +25,9 @@ type take struct {
 	frames int64 // in the file
 	picks  []int // of kindVideo: in the spool
 	sent   int64
-	copied bool // the frames are those of the recording
+	copied bool // the frames are copied from the recording
 
-	queue   chan []byte // to ffmpeg; nil: there is none
+	queue   chan []byte // to ffmpeg; nil: no ffmpeg
 	samples chan []byte // to the palette
 	work    sync.WaitGroup
 	colors  palette
@@ -241,8 +241,8 @@ func (t *take) video() error {
 	return err
 }
 
-// decode decodes frames of the spool, and calls each with the pixels of those that rows have, as often as rows have
-// them.
+// decode decodes frames of the spool, and calls each with the pixels of the frames that rows have,
+// as often as rows have them.
 func (t *take) decode(from, to int, each func(rgb []byte) error) error {
 	c := t.c
 	ctx, cancel := context.WithCancel(c.w.ctx)

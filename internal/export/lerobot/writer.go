@@ -40,8 +40,8 @@ type Writer struct {
 	temp    string // of files without a name
 	scratch string // a folder to be removed at the end; "": none
 
-	topics  []*stream // by TopicID; others than those of the mapping have no use
-	streams []*stream // those of the mapping
+	topics  []*stream // by TopicID; topics outside the mapping have no use
+	streams []*stream // the streams of the mapping
 	clock   *clock
 	cameras []*camera
 	vectors []vector
@@ -196,7 +196,7 @@ func (w *Writer) begin() error {
 	return nil
 }
 
-// stream returns that of a topic.
+// stream returns the stream of a topic.
 func (w *Writer) stream(line int, key, topic string) (*stream, error) {
 	var names []string
 	for _, s := range w.topics {

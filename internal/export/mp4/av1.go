@@ -81,7 +81,7 @@ func eachOBU(data []byte, do func(kind byte, payload []byte, end int) error) err
 	return nil
 }
 
-// leb128 returns a number of 7 bits a byte, the lower first, and its length; 0 if it is none.
+// leb128 returns a number of 7 bits a byte, the lower first, and its length; 0 if it is not one.
 func leb128(b []byte) (n uint64, used int) {
 	for i := range min(len(b), 8) {
 		n |= uint64(b[i]&0x7f) << (7 * i)

@@ -39,11 +39,11 @@
 //
 // # Times
 //
-// The first frame is at 0; each other is at its time since the first, rounded to 1 us, however long the gap
-// before it is. With a gap of more than 71 minutes, which 32 bits of microseconds cannot have, the time scale
-// of the whole file is as much lower as it must be: Summary.Scale. A frame whose time is not later than that
-// of the frame before it is put 1 us (one unit of the scale) after that, and is counted in Summary.Moved. The
-// last frame is as long as the one before it.
+// The first frame is at 0; each other is at its time since the first, rounded to 1 us, however long
+// the gap before it is. With a gap of more than 71 minutes, which 32 bits of microseconds cannot
+// have, the time scale of the whole file is as much lower as it must be: Summary.Scale. A frame
+// whose time is not later than the time of the frame before it is put 1 us (one unit of the scale)
+// after that, and is counted in Summary.Moved. The last frame is as long as the one before it.
 //
 // # Frames
 //

@@ -44,7 +44,8 @@ type EncodeOptions struct {
 // side of the pictures becomes one pixel longer, of black, as H.264 with 4:2:0 needs. Without ffmpeg each
 // picture becomes a JPEG, some ten times larger: Summary.Encoder says which it was.
 //
-// Colors are those of ITU-R BT.709, in its limited range, and the video says so. Motion JPEG has those of JFIF.
+// Colors are as in ITU-R BT.709, in its limited range, and the video says so. Motion JPEG has the
+// colors of JFIF.
 //
 // The bytes are the same in each run of the same ffmpeg, whose encoder has 4 threads. An Encoder is used by one
 // goroutine at a time, and calls the io.Writer from another one.

@@ -153,7 +153,8 @@ func (p *process) close() error {
 	return p.err
 }
 
-// explain adds what ffmpeg printed to an error, which may be that of a pipe that it has closed.
+// explain adds what ffmpeg printed to an error, which may be the error of a pipe that it has
+// closed.
 func (p *process) explain(err error) error {
 	if p.ctx.Err() != nil {
 		return p.ctx.Err()

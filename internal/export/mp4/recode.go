@@ -22,9 +22,9 @@ type RecodeOptions struct {
 	Quality int         // of the encoder, its crf: a lower one is better
 }
 
-// A Recoder makes frames of others through ffmpeg, one of each, in their order. Colors are those of ITU-R BT.601 in its
-// limited range, which JPEG has, too, but for the range: decoders that know no better take any video to have them. An
-// odd side becomes one pixel longer, of black.
+// A Recoder makes frames of others through ffmpeg, one of each, in their order. Colors are as in
+// ITU-R BT.601 in its limited range, which JPEG has, too, but for the range: decoders that know no
+// better take any video to have them. An odd side becomes one pixel longer, of black.
 //
 // The frames that come out are the same in each run of the same ffmpeg. A Recoder is used by one goroutine at a time;
 // the frames come on another one.
@@ -55,8 +55,8 @@ func NewRecoder(ctx context.Context, o RecodeOptions, sink func(frame []byte) er
 // inputs are ffmpeg's names of streams of frames.
 var inputs = map[Codec]string{JPEG: "mjpeg", H264: "h264", H265: "hevc", AV1: "obu"}
 
-// args are the arguments of ffmpeg. The frames have any constant rate, so that none is repeated or left out, but for
-// those that cannot be decoded, in whose place the one before comes again.
+// args are the arguments of ffmpeg. The frames have any constant rate, so that none is repeated or
+// left out, except frames that cannot be decoded, in whose place the one before comes again.
 func (o *RecodeOptions) args() ([]string, error) {
 	args := []string{"-hide_banner", "-loglevel", "error", "-nostdin"}
 	switch name := inputs[o.Codec]; {
@@ -103,8 +103,8 @@ func (r *Recoder) Frame(data []byte) error {
 	return r.process.frame(data, 0)
 }
 
-// Close ends ffmpeg, when all frames have come. It returns the first error; one if their number is not that of the
-// frames that were sent.
+// Close ends ffmpeg, when all frames have come. It returns the first error. Fewer or more frames
+// than were sent are an error.
 func (r *Recoder) Close() error { return r.process.close() }
 
 // eachOf returns a splitter into frames of a size.

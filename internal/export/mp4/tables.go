@@ -12,14 +12,15 @@ const tick = 1000
 type samples struct {
 	times   []uint64 // ns since the first
 	sizes   []uint32
-	keys    []uint32 // numbers of key frames, from 1 on; JPEG has none, as all are
+	keys    []uint32 // numbers of key frames, from 1 on; not for JPEG, as all are
 	chunks  []int64  // where the first frame of each mdat is
 	runs    []chunkRun
 	current int    // the entry of stsd
 	rate    uint32 // frames in a second, all of the same duration; 0: they have their times
 }
 
-// A chunkRun is mdats with the same number of frames and the same entry of stsd: those from first on.
+// A chunkRun is mdats with the same number of frames and the same entry of stsd: the frames from
+// first on.
 type chunkRun struct{ first, frames, entry uint32 }
 
 func (t *samples) add(time uint64, size int, key bool) {

@@ -11,8 +11,8 @@ const (
 	avcDelimiter, avcEndSequence, avcEndStream, avcFiller = 9, 10, 11, 12
 )
 
-// The types of NAL units of H.265: bits 1 to 6 of their first byte. 0 to 31 are pictures, 16 to 23 of them
-// those that decoding may begin with.
+// The types of NAL units of H.265: bits 1 to 6 of their first byte. 0 to 31 are pictures, 16 to 23
+// of them pictures that decoding may begin with.
 const (
 	hevcFirstKey, hevcLastKey, hevcLastPicture = 16, 23, 31
 	hevcVPS, hevcSPS, hevcPPS                  = 32, 33, 34

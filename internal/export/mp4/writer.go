@@ -25,7 +25,7 @@ type Summary struct {
 	Entries       int    // of stsd: sets of parameters, or sizes
 	Dropped       int    // frames before the first key frame, which are not in the file
 	Headers       int    // data without a picture: its parameter sets count for the frames after it
-	Moved         int    // frames whose time was not later than that of the frame before
+	Moved         int    // frames whose time was not later than the time of the frame before
 	MovedMost     int64  // the most that one of them was put later, ns
 	Start, End    int64  // the times of the first and the last frame in the file, ns
 	Scale         uint32 // units of time in a second
@@ -38,7 +38,7 @@ type Writer struct {
 	w        io.Writer
 	codec    Codec
 	framing  framing
-	sets     parameters // those that are known by now
+	sets     parameters // the parameters that are known by now
 	changed  bool       // since the current entry was made
 	sequence *entry     // of AV1: the last sequence header
 	entries  []entry
@@ -122,8 +122,8 @@ func (w *Writer) jpegFrame(data []byte, time int64) error {
 	return w.whole(data, time, &entry{width: width, height: height, config: jpegDescriptor})
 }
 
-// whole adds a frame whose bytes are in the file as they are. A key frame has the entry of it and of those that
-// follow; of others it is nil.
+// whole adds a frame whose bytes are in the file as they are. A key frame has the entry of it and
+// of the frames that follow; of others it is nil.
 func (w *Writer) whole(data []byte, time int64, key *entry) error {
 	switch {
 	case key == nil && len(w.entries) == 0:

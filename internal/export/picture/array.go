@@ -89,7 +89,7 @@ func appendTIFF(dst []byte, s *source) ([]byte, error) {
 type tiffFile struct {
 	entries    int
 	values     int    // where the long values begin
-	list, tail []byte // the entries, and those values
+	list, tail []byte // the entries, and the long values
 }
 
 func (f *tiffFile) entry(tag, kind uint16, count, value uint32) {

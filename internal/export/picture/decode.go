@@ -10,8 +10,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// DecodePNG returns the pixels of a PNG of 8 bits: gray, red, green and blue, or these with alpha. The pixels of one
-// with a palette are its colors. Those of 16 bits wrap storage.ErrUnsupported, what is no whole PNG storage.ErrCorrupt.
+// DecodePNG returns the pixels of a PNG of 8 bits: gray, red, green and blue, or these with alpha.
+// The pixels of one with a palette are its colors. The error wraps storage.ErrUnsupported for
+// pixels of 16 bits, and storage.ErrCorrupt for data that are not a whole PNG.
 func DecodePNG(data []byte) (Pixels, error) {
 	decoded, err := decodePNG(data, "a PNG", 1) // of 8 pixels or fewer a byte
 	if err != nil {

@@ -28,13 +28,15 @@
 //	nv24, nv42                        as nv12, a U V for each pixel     PNG, 8 bit, rgb
 //	all other nTCm: 32FC1, 16SC1      m numbers of n bits, T U, S, F    .npy or TIFF
 //
-// The names are those of sensor_msgs/image_encodings.hpp; i420, yv12 and nv42 are not in it, but in use. Y,
-// U and V become red, green and blue by ITU-R BT.601 with Y from 16 to 235, in the integers of OpenCV, bit
-// by bit what cv_bridge shows. ROS calls UYVY yuv422. A bayer_ name is that of the first two pixels of the
-// first two rows. 8UC3 and the like do not name their colors: they are written as if rgb.
+// The names are the names of sensor_msgs/image_encodings.hpp; i420, yv12 and nv42 are not in it,
+// but in use. Y, U and V become red, green and blue by ITU-R BT.601 with Y from 16 to 235, in the
+// integers of OpenCV, bit by bit what cv_bridge shows. ROS calls UYVY yuv422. A bayer_ name has the
+// colors of the first two pixels of the first two rows. 8UC3 and the like do not name their colors:
+// they are written as if rgb.
 //
-// The half rows of nv12 have Step bytes, those of i420 half of it. nv24 has 2 * Step. Publishers disagree
-// about Step of these: if Data is exactly as long as an image without padding, it is one.
+// The half rows of nv12 have Step bytes, the half rows of i420 half of it. nv24 has 2 * Step.
+// Publishers disagree about Step of these: if Data is exactly as long as an image without padding,
+// it is one.
 //
 // # Refused
 //

@@ -6,7 +6,7 @@ const (
 	filterSub     // the same byte of the pixel before
 	filterUp      // the byte above
 	filterAverage // the mean of both, rounded down
-	filterPaeth   // that of the pixel before, above, or above before that is nearest to before + above - above before
+	filterPaeth   // the value of the pixel before, above, or above before that is nearest to before + above - above before
 )
 
 // filterRow writes a filter and the filtered row into line, which is one byte longer, and returns it. Before

@@ -8,7 +8,7 @@ import "encoding/binary"
 //	bayer_rggb   R G R G     green at R: of the 4 beside, above, below     blue at R: of the 4 at the corners
 //	             G B G B     red at G of the first row: of the 2 beside    blue there: of the 2 above, below
 //
-// Pixels of the edges are those next to them inside, as OpenCV has them, too.
+// Pixels of the edges are the pixels next to them inside, as OpenCV has them, too.
 func mosaicRow(s *source, dst []byte, y int) []byte {
 	inner := min(max(y, 1), s.height-2)
 	above, here, below := s.samples(inner-1), s.samples(inner), s.samples(inner+1)

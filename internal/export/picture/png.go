@@ -30,7 +30,7 @@ const (
 	Store              // not compressed
 )
 
-// zlibLevels are those of zlib.
+// zlibLevels are the levels of zlib.
 var zlibLevels = [...]int{Fast: zlib.BestSpeed, Small: 7, Store: zlib.NoCompression}
 
 // pngEncoders are encoders that wait for their next image, by level.

@@ -25,8 +25,8 @@ var magics = []struct{ prefix, ext string }{
 // videos are parts of names of video in the format of a compressed image.
 var videos = []string{"h264", "h.264", "h265", "h.265", "hevc", "avc1", "vp8", "vp9", "av1"}
 
-// Ending returns the ending of the name of an image file without a point by its first bytes, "jpg", "png",
-// and "" if they are those of no image known here.
+// Ending returns the ending of the name of an image file without a point by its first bytes, "jpg",
+// "png", and "" if it is no image known here.
 func Ending(data []byte) string {
 	for _, m := range magics {
 		if begins(data, m.prefix) {
@@ -48,8 +48,8 @@ func begins(data []byte, prefix string) bool {
 	return true
 }
 
-// Stored returns the file that a compressed image is, with the ending of its name: data as they are, not
-// decoded and not copied. The ending is that of its first bytes; format, which is free text in
+// Stored returns the file that a compressed image is, with the ending of its name: data as they
+// are, not decoded and not copied. The first bytes decide the ending; format, which is free text in
 // sensor_msgs/CompressedImage ("jpeg", "rgb8; jpeg compressed bgr8"), only decides about depth:
 //
 //	"16UC1; compressedDepth png"    the PNG after the header of 12 bytes

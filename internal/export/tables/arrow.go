@@ -41,7 +41,7 @@ func (t *arrowTable) copied(b []byte) []byte {
 	return append(t.take(len(b)), b...)
 }
 
-// take returns memory for n bytes; nil if there is none to be used again.
+// take returns memory for n bytes; nil if no memory can be used again.
 func (t *arrowTable) take(n int) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,10 +64,10 @@ func (t *arrowTable) recycle(list [][]byte) {
 	}
 }
 
-// texts are those of a dictionary: it only grows, so that batches before know theirs.
+// texts are the texts of a dictionary: it only grows, so that batches before know theirs.
 type texts struct {
 	list  []string
-	index map[string]int32 // of those that are no names
+	index map[string]int32 // of texts that are not names
 }
 
 // NewArrowFile begins a file of Arrow IPC. An enum is a string there: the dictionary of a file is whole before its

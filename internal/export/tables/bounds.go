@@ -12,13 +12,13 @@ import (
 	"github.com/bagconv/bagconv/internal/export/columns"
 )
 
-// bounds are the least and the greatest of some values, in PLAIN without a length; nil: there are none.
+// bounds are the least and the greatest of some values, in PLAIN without a length; nil: no values.
 type bounds struct{ low, high []byte }
 
 // maxBound is up to how many bytes a text is a bound.
 const maxBound = 64
 
-// boundsOf returns those of values in PLAIN.
+// boundsOf returns the bounds of values in PLAIN.
 func boundsOf(f *columns.Field, physical format.Type, plain []byte) bounds {
 	switch f.Kind {
 	case columns.Binary, columns.FixedBinary:

@@ -11,9 +11,9 @@ import (
 	"github.com/bagconv/bagconv/internal/export/columns"
 )
 
-// A csvTable is a file of CSV, on its way: a line with the names of all cells, then a line for each row. The members of
-// structs are cells of their own; a list is JSON in one cell. The text of a value is that of package render, with
-// these words:
+// A csvTable is a file of CSV, on its way: a line with the names of all cells, then a line for each
+// row. The members of structs are cells of their own; a list is JSON in one cell. The text of a
+// value is as in package render, with these words:
 //
 //	time, duration    an integer of ns
 //	bytes             base64
@@ -174,7 +174,7 @@ func appendNumberText(dst []byte, c *columns.Column, i int, style render.Style) 
 	return dst
 }
 
-// textOf returns a text, or that of an enum.
+// textOf returns a text, or the text of an enum.
 func textOf(c *columns.Column, i int) []byte {
 	if c.Field.Kind == columns.Text {
 		return bytesOf(c, i)

@@ -21,7 +21,8 @@ type dictionary struct {
 	texts map[string]int32
 }
 
-// Limits of a dictionary. One with more values than fewest and an eighth of those that it stands for is given up.
+// Limits of a dictionary. One with more values than fewest and an eighth of the values that it
+// stands for is given up.
 const (
 	maxEntries   = 1 << 16
 	maxDictBytes = 1 << 20

@@ -6,8 +6,8 @@ import (
 	"github.com/bagconv/bagconv/internal/export/columns"
 )
 
-// A shredder makes the levels of a leaf for some rows, and finds their values. Of the columns on its way it knows those
-// with lists and with nulls.
+// A shredder makes the levels of a leaf for some rows, and finds their values. Of the columns on
+// its way it knows the ones with lists and with nulls.
 //
 //	rows            [1 2] [] null [3]
 //	repetition      0 1   0  0    0      in which list a value goes on
@@ -45,7 +45,7 @@ func (s *shredder) regular() bool {
 		s.chain[1].Valid == nil
 }
 
-// column returns that of the leaf.
+// column returns the column of the leaf.
 func (s *shredder) column() *columns.Column { return s.chain[len(s.chain)-1] }
 
 // shred makes the levels of rows.
@@ -54,8 +54,8 @@ func (s *shredder) shred(from, to int) {
 	s.walk(0, from, to, 0, 0, 0, 0)
 }
 
-// walk takes values of column i of the chain: of the levels of repetition the first is that of the first of them, rest
-// that of the others; rep counts the lists and def the steps around them.
+// walk takes values of column i of the chain: first is the level of repetition of the first value,
+// rest the level of the others; rep counts the lists and def the steps around them.
 func (s *shredder) walk(i, from, to int, first, rest, rep, def uint8) {
 	c := s.chain[i]
 	last := i == len(s.chain)-1

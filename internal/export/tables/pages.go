@@ -178,7 +178,8 @@ func (e *pageEncoder) data(c *chunk, row int, indexes []int32, all bounds) (err 
 	return nil
 }
 
-// beginPage begins a page with its levels. Those of lists of the same size are the same in every page of as many.
+// beginPage begins a page with its levels. The levels of lists of the same size are the same in
+// every page of as many.
 func (e *pageEncoder) beginPage() (err error) {
 	e.page = e.page[:0]
 	regular := [2]int{e.count, e.l.block}
@@ -229,7 +230,7 @@ func (e *pageEncoder) appendValues() bounds {
 	return boundsOf(l.field, l.physical, e.page[at:])
 }
 
-// addBounds adds those of a page.
+// addBounds adds the bounds of a page.
 func (c *chunk) addBounds(f *columns.Field, b bounds, values, nulls int) {
 	x, s := &c.bounds, &c.MetaData.Statistics
 	x.NullPages = append(x.NullPages, values == 0)
@@ -243,7 +244,7 @@ func (c *chunk) addBounds(f *columns.Field, b bounds, values, nulls int) {
 
 // end fills in what is known behind the last page.
 func (c *chunk) end(f *columns.Field) {
-	if c.unknown && f.Kind != columns.Float32 && f.Kind != columns.Float64 { // of those it is NaN, which is in no bounds
+	if c.unknown && f.Kind != columns.Float32 && f.Kind != columns.Float64 { // a float there is NaN, in no bounds
 		c.MetaData.Statistics.MinValue, c.MetaData.Statistics.MaxValue = nil, nil
 	}
 	up, down := true, true

@@ -19,7 +19,7 @@ type Table interface {
 	// keeps nothing of the batch.
 	Encode(b *columns.Batch) (Part, error)
 
-	// Append writes a part that Encode has made, behind those before.
+	// Append writes a part that Encode has made, behind the parts before.
 	Append(p Part) error
 
 	// Close writes what stands behind the parts. It does not close the writer.
@@ -37,11 +37,13 @@ type KeyValue struct{ Key, Value string }
 
 // Options are how to write a table.
 type Options struct {
-	// Level of zstd, from 1 on; 0 is 1, the fastest, and -1 no compression. Streams of Arrow and CSV have none.
+	// Level of zstd, from 1 on; 0 is 1, the fastest, and -1 no compression. Streams of Arrow and
+	// CSV have no level.
 	Level int
 
-	// Constants are those of the type of the messages, as metadata of Parquet and Arrow: an object of JSON with
-	// the name "constants". Those of the types in it are metadata of the fields.
+	// Constants are the constants of the messages' type, as metadata of Parquet and Arrow: an
+	// object of JSON with the name "constants". The constants of the types in it are metadata of
+	// the fields.
 	Constants []schema.Constant
 }
 

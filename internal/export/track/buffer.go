@@ -20,9 +20,10 @@ import (
 //   - A slash in front of the name of a frame is removed.
 //   - Chains of more than 1,000 frames count as loops.
 //
-// These are the rules of ROS 1's tf2, 0.7.6. That of ROS 2 Rolling differs in two: it keeps both of two transforms at
-// one time, and answers with the last one mostly; and it forgets the history of a frame that becomes static or no
-// longer is. [SetCounts] has how often that would matter: Conflicting and KindChanged.
+// These are the rules of ROS 1's tf2, 0.7.6. The tf2 of ROS 2 Rolling differs in two: it keeps both
+// of two transforms at one time, and answers with the last one mostly; and it forgets the history
+// of a frame that becomes static or no longer is. [SetCounts] has how often that would matter:
+// Conflicting and KindChanged.
 //
 // Its zero value is ready and keeps all transforms, 72 bytes each. The names of frames stay for ever.
 type Buffer struct {
@@ -30,7 +31,7 @@ type Buffer struct {
 	CacheLength int64
 
 	ids    map[string]frameID
-	frames []frame // frame 0 is none
+	frames []frame // frame 0 is no frame
 	counts SetCounts
 }
 
@@ -46,7 +47,7 @@ type SetCounts struct {
 	Conflicting   uint64 // the frame has another one of that time
 	Old           uint64 // before the cache
 	NotFinite     uint64 // a number is NaN, or the quaternion is infinite
-	NotNormalized uint64 // quaternions, those of zeros too
+	NotNormalized uint64 // quaternions, also of zeros
 	BadFrame      uint64 // no name, or a frame that is its own parent
 	KindChanged   uint64 // of the kept ones: static in a frame that is not, or the other way round
 }
@@ -64,8 +65,8 @@ var (
 // Counts returns what Set kept and refused.
 func (b *Buffer) Counts() SetCounts { return b.counts }
 
-// Set adds the pose of a child frame in its parent. The error is one of those above, without the names of the frames;
-// Counts has how many there were of each.
+// Set adds the pose of a child frame in its parent. The error is one of the errors above, without
+// the names of the frames; Counts has how many there were of each.
 func (b *Buffer) Set(parent, child string, pose Pose, static bool) error {
 	parent, child = strings.TrimPrefix(parent, "/"), strings.TrimPrefix(child, "/")
 	switch problem := pose.transformProblem(); {
@@ -135,7 +136,7 @@ func (b *Buffer) insert(s *series, n *sample) error {
 	return nil
 }
 
-// id returns the frame of a name, a new one if there is none.
+// id returns the frame of a name, a new one if it is not known.
 func (b *Buffer) id(name string) frameID {
 	id, ok := b.ids[name]
 	if !ok {
@@ -150,7 +151,7 @@ func (b *Buffer) id(name string) frameID {
 	return id
 }
 
-// transformsOf returns the transforms of a frame, nil if it has none.
+// transformsOf returns the transforms of a frame, nil if it has no transforms.
 func (b *Buffer) transformsOf(name string) *series {
 	if id := b.ids[name]; id != 0 {
 		return b.frames[id].series
@@ -158,7 +159,8 @@ func (b *Buffer) transformsOf(name string) *series {
 	return nil
 }
 
-// AppendTimes appends the times of the transforms that a frame has, in order: none if it is static or not known.
+// AppendTimes appends the times of the transforms that a frame has, in order: no times if it is
+// static or not known.
 func (b *Buffer) AppendTimes(dst []int64, child string) []int64 {
 	s := b.transformsOf(strings.TrimPrefix(child, "/"))
 	if s == nil || s.static {

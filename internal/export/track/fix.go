@@ -25,7 +25,7 @@ const (
 // FixCounts counts fixes, and why some are left out.
 type FixCounts struct {
 	Written uint64
-	Unknown uint64 // of those that are written: their status is not known
+	Unknown uint64 // of fixes that are written: their status is not known
 
 	// Left out; a new segment begins after each.
 	NoFix     uint64 // by their status

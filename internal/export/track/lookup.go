@@ -24,9 +24,9 @@ type LookupError struct {
 	Target, Source string
 	Time           int64  // ns; 0: the latest common one
 	End            string // the frame at which the chain of Source's parents ends, or the one that is wrong
-	TargetEnd      string // where that of Target's parents ends; only with ErrDisconnected
+	TargetEnd      string // where the chain of Target's parents ends; only with ErrDisconnected
 	First, Last    int64  // times of the transforms of End, ns; only with ErrExtrapolation
-	Err            error  // one of those above
+	Err            error  // one of the errors above
 }
 
 // Error names both frames, and where the chain between them ends.

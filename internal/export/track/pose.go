@@ -71,8 +71,8 @@ func (c *PoseCounts) Add(p *Pose) {
 	c.last = p.Time
 }
 
-// AppendTUM appends a line of a TUM trajectory: seconds x y z qx qy qz qw. All numbers are those of the pose, whatever
-// its Problem: nan and inf are what readers in Python and C take.
+// AppendTUM appends a line of a TUM trajectory: seconds x y z qx qy qz qw. All numbers are the
+// pose's, whatever its Problem: nan and inf are what readers in Python and C take.
 func AppendTUM(dst []byte, p Pose) []byte {
 	dst = appendSeconds(dst, p.Time)
 	for _, x := range p.numbers() {
@@ -81,10 +81,10 @@ func AppendTUM(dst []byte, p Pose) []byte {
 	return append(dst, '\n')
 }
 
-// AppendKITTI appends a line of a KITTI trajectory: the first three rows of the matrix that takes points of the pose's
-// frame to the frame of the trajectory. The rotation is that of the quaternion after it is normalised; a zero
-// quaternion gives no rotation, one that is not finite gives nan. KITTI has no times: line N is frame N, so that every
-// pose has a line.
+// AppendKITTI appends a line of a KITTI trajectory: the first three rows of the matrix that takes
+// points of the pose's frame to the frame of the trajectory. The rotation is the rotation of the
+// quaternion after it is normalised; a zero quaternion gives no rotation, one that is not finite
+// gives nan. KITTI has no times: line N is frame N, so that every pose has a line.
 func AppendKITTI(dst []byte, p Pose) []byte {
 	r := p.rotation()
 	for row, t := range [...]float64{p.X, p.Y, p.Z} {

@@ -18,8 +18,9 @@ type sample struct {
 // chunkSize is how many samples a chunk has at most.
 const chunkSize = 256
 
-// A series is the transforms of one frame. Those of a frame that is not static are in the order of their times, each
-// time once, in chunks: late ones are inserted at the cost of one chunk, whatever their number.
+// A series is the transforms of one frame. The transforms of a frame that is not static are in the
+// order of their times, each time once, in chunks: late ones are inserted at the cost of one chunk,
+// whatever their number.
 type series struct {
 	static bool
 	chunks [][]sample // none is empty

@@ -16,8 +16,8 @@ type Frame struct {
 	Width, Height int             // of pixels
 }
 
-// FrameReader returns what reads the frames of messages with pictures; nil: they have none. The data of a frame are its
-// own.
+// FrameReader returns what reads the frames of messages with pictures; nil: they have no pictures.
+// The data of a frame are its own.
 func (v *View) FrameReader() (read func(x *Values) (Frame, error)) {
 	stamp := "header.stamp"
 	switch {

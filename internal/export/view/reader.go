@@ -11,7 +11,7 @@ import (
 // A Reader reads the messages of a topic.
 type Reader struct {
 	Type *message.Type
-	Head mapping.Program // makes the messages those of Type; nil: they are
+	Head mapping.Program // turns the messages into messages of Type; nil: they are already
 }
 
 // ReaderOf returns what reads the messages of a topic as they are.
@@ -26,7 +26,8 @@ func ReaderOf(t *storage.Topic) (*Reader, error) {
 	return &Reader{typ, d.Head}, nil
 }
 
-// Message returns a message as one of Type: the bytes that it is given, or those in scratch, which is used again.
+// Message returns a message as one of Type: the bytes that it is given, or the bytes in scratch,
+// which is used again.
 func (r *Reader) Message(m []byte, logTime int64, scratch *[]byte) ([]byte, error) {
 	if r.Head == nil {
 		return m, nil

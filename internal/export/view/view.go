@@ -1,5 +1,6 @@
-// Package view reads messages as those of the well-known ROS types that exports know: a Reader makes the messages of a
-// topic those of its type, a View finds their fields by path, and Frames are the pictures that some of them have.
+// Package view reads messages as messages of the well-known ROS types that exports know: a Reader
+// turns the messages of a topic into messages of its type, a View finds their fields by path, and
+// Frames are the pictures that some of them have.
 //
 //	r, err := view.ReaderOf(topic)
 //	v := view.Of(topic, r)                  // nil: the messages correspond to no ROS type
@@ -24,7 +25,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A View reads messages as those of a well-known ROS type, which they are or which corresponds to them.
+// A View reads messages as messages of a well-known ROS type, which they are or which corresponds
+// to them.
 type View struct {
 	Reader *Reader
 	Type   *message.Type // of the Reader
@@ -33,7 +35,7 @@ type View struct {
 	paths  map[string]*message.Path
 }
 
-// Of returns the view of a topic, nil if its messages have none.
+// Of returns the view of a topic, nil if its messages have no view.
 func Of(t *storage.Topic, r *Reader) *View {
 	if t.Encoding == "ros1" || t.Encoding == "cdr" {
 		return &View{Reader: r, Type: r.Type, Name: strings.Replace(t.Type, "/msg/", "/", 1),
@@ -63,7 +65,7 @@ func (v *View) Has(paths ...string) bool {
 	return true
 }
 
-// Values are those of one message of a View.
+// Values are the values of one message of a View.
 type Values struct {
 	*message.Cursor
 	v *View
@@ -131,7 +133,7 @@ func (x *Values) BytesAt(name string) []byte {
 	return x.Text(f)
 }
 
-// TimeAt returns a time in ns since 1970, 0 if the message has none.
+// TimeAt returns a time in ns since 1970, 0 if the message has no such time.
 func (x *Values) TimeAt(name string) int64 {
 	f, ok := x.SeekAt(name)
 	if !ok {
@@ -148,7 +150,7 @@ func (x *Values) All() error {
 	return x.End()
 }
 
-// StampOr returns the time that the message says it is of, or the log time if it says none.
+// StampOr returns the time that the message says it is of, or the log time if it says no time.
 func (x *Values) StampOr(log int64) int64 {
 	if stamp := x.TimeAt(cmp.Or(x.v.Stamp, "header.stamp")); stamp != 0 {
 		return stamp

@@ -62,7 +62,7 @@ func (r *Rows) Append(dst []byte, i int, d *Doubts) ([]byte, error) {
 	return out, err
 }
 
-// bind finds the members of a struct; used are those of its children that a field takes.
+// bind finds the members of a struct; used says which of its children a field takes.
 func (r *Rows) bind(c *Column, t *message.Type, path string) (used []bool) {
 	used = make([]bool, len(c.Children))
 	c.members = make([]*Column, len(t.Fields))
@@ -97,7 +97,7 @@ func (r *Rows) below(c *Column, f *message.Field, path string) {
 	}
 }
 
-// gather makes a struct of the columns whose names begin with a prefix; nil if there is none.
+// gather makes a struct of the columns whose names begin with a prefix; nil without such columns.
 func (r *Rows) gather(c *Column, used []bool, f *message.Field, prefix, path string) *Column {
 	if f.Type == nil || f.List && !f.Lone {
 		return nil
@@ -168,7 +168,7 @@ func (s *columnSource) element(f frame, i int) place {
 	return place{f.column, f.at + i}
 }
 
-// numbers takes numbers that are those of the field, without a null.
+// numbers takes numbers that are of the field's type, without a null.
 func (s *columnSource) numbers(fr frame, f *message.Field, n int) ([]byte, bool) {
 	c := fr.column
 	if c.Valid != nil || c.Width != f.Size || f.Size == 0 || f.Kind == message.Bool {

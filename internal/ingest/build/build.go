@@ -68,7 +68,7 @@ func Compile(t *message.Type) (*Program, error) {
 // Has reports whether the type has a field of a name.
 func (p *Program) Has(name string) bool { _, ok := p.index[p.typ][name]; return ok }
 
-// names indexes the fields of a type and of those below it.
+// names indexes the fields of a type and of the types below it.
 func (p *Program) names(t *message.Type) {
 	if p.index[t] != nil {
 		return
@@ -86,7 +86,7 @@ func (p *Program) names(t *message.Type) {
 // A place is where a value is: a row of a column, or a position in a text.
 type place struct {
 	column *Column
-	at     int // missing or null: there is none
+	at     int // missing or null: no value
 }
 
 const (
@@ -100,7 +100,7 @@ type frame struct {
 	base int // of the positions of its values, in a text
 }
 
-// A source has values. Those of a frame are asked for in their order.
+// A source has values. The values of a frame are asked for in their order.
 type source interface {
 	// open opens a struct, whose fields member then returns.
 	open(at place, t *message.Type) (frame, error)

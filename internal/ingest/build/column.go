@@ -16,9 +16,9 @@ const (
 	Float                // Width bytes: 2, 4 or 8
 	Bool                 // a bit each, the lowest first
 	Time                 // Width bytes with a sign; Unit ns each, since 1970 or as a duration
-	Bytes                // text or bytes behind Offsets; or Width bytes each if there are none
+	Bytes                // text or bytes behind Offsets; or Width bytes each without Offsets
 	Struct               // Children are its members
-	List                 // behind Offsets, values of Children[0]; or Width of them each if there are none. A map, too
+	List                 // behind Offsets, values of Children[0]; or Width values each without Offsets. A map, too
 	Texts                // Width bytes: an index into Dictionary
 	Nothing              // all values are null
 )
@@ -26,8 +26,8 @@ const (
 var kindNames = [...]string{"a whole number", "a whole number", "a number", "a bool", "a time", "text or bytes",
 	"a struct", "a list", "text", "null"}
 
-// A Column has the values of a field in the layout of Arrow. Value i is number First+i of what Values, Offsets and
-// Valid have; that of a member of a struct is that of the struct.
+// A Column has the values of a field in the layout of Arrow. Value i is number First+i of what
+// Values, Offsets and Valid have; value i of a member of a struct belongs to value i of the struct.
 type Column struct {
 	Name       string
 	Kind       Kind
@@ -37,11 +37,11 @@ type Column struct {
 	First      int
 	Values     []byte
 	Offsets    []int32
-	Valid      []byte // a bit for each, the lowest first; nil: none is null
+	Valid      []byte // a bit for each, the lowest first; nil: no value is null
 	Children   []*Column
 	Dictionary *Column
 
-	members []*Column // of a Struct, by the fields of its type; nil: there is none
+	members []*Column // of a Struct, by the fields of its type; nil: no such member
 	flat    bool      // a Struct that was made of columns with points in their names
 }
 

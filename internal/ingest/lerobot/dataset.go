@@ -134,7 +134,7 @@ func (d *dataset) readJSON(name string, v any) error {
 	return err
 }
 
-// namesOf lists the names of the numbers of a vector, by their numbers if it has none.
+// namesOf lists the names of the numbers of a vector, by their numbers if it has no names.
 func (f *feature) namesOf() (names []string) {
 	n := 1
 	for _, s := range f.Shape {
@@ -324,7 +324,7 @@ func (d *dataset) readEpisodeFile(name string) error {
 // between is the time between two episodes whose time nobody knows, ns.
 const between = 10_000_000_000
 
-// place gives episodes their times: those of the report, if the episodes do not overlap by it.
+// place gives episodes their times: the times of the report, if the episodes do not overlap by it.
 func (d *dataset) place() {
 	var report struct {
 		Episodes []struct {

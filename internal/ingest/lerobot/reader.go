@@ -208,7 +208,7 @@ func (r *reader) add(topic storage.TopicID, ns int64, data []byte) {
 	r.ready = append(r.ready, storage.Message{Topic: topic, LogTime: ns, PublishTime: ns, Data: data})
 }
 
-// check checks that the row is that of the frame, and makes the message of the task.
+// check checks that the row is the row of the frame, and makes the message of the task.
 func (r *reader) check(e *episode, ns int64) error {
 	var got [3]int64
 	for i, rows := range r.index {
@@ -293,7 +293,7 @@ func (r *reader) openData(at place) error {
 	return nil
 }
 
-// value makes the message of a feature; nil: it has none in this frame.
+// value makes the message of a feature; nil: no value in this frame.
 func (r *reader) value(c *column, e *episode, ns int64) ([]byte, error) {
 	if c.DType == "video" {
 		return r.videoFrame(c, e, ns)

@@ -30,7 +30,7 @@ func (f *File) Read(g int, names ...string) ([]*build.Column, error) {
 // An assembler makes columns of chunks.
 //
 //	rows            [1 2] [] null [3]
-//	repetition      0 1   0  0    0      in which list a value goes on: less or equal to that of a list begins one
+//	repetition      0 1   0  0    0      in which list a value goes on: less or equal to the level of a list begins one
 //	definition      2 2   1  0    2      how much of the way to a value there is
 type assembler struct {
 	file   *File
@@ -75,7 +75,8 @@ func (c *chunk) rep(i int) int {
 	return int(c.reps[i])
 }
 
-// column makes the column of a node whose values are those of an element of a list with these levels; 0 and 0: rows.
+// column makes the column of a node whose values are the values of an element of a list with these
+// levels; 0 and 0: rows.
 func (a *assembler) column(n *node, def, rep int) (*build.Column, error) {
 	c, err := a.chunk(n)
 	if err != nil {
@@ -146,7 +147,7 @@ func (a *assembler) list(out *build.Column, n *node, c *chunk, def, rep int) err
 	return nil
 }
 
-// fill fills in the values of a leaf; those that are not there are zero.
+// fill fills in the values of a leaf; values that are not there are zero.
 func (c *chunk) fill(out *build.Column, def, rep int) error {
 	n := c.n
 	width := n.size

@@ -15,7 +15,7 @@ type chunk struct {
 	count      int     // of levels
 	defs, reps []uint8 // nil: all are the highest, and 0
 	values     []byte  // that are there, n.size bytes each; a byte for a bool
-	offsets    []int   // of those of any length
+	offsets    []int   // of values of any length
 	dictionary *chunk
 	limit      int // of count
 }

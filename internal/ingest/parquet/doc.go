@@ -1,5 +1,5 @@
-// Package parquet reads tables of Parquet as columns: those that package internal/export/tables writes, and what other
-// writers make with the same encodings.
+// Package parquet reads tables of Parquet as columns: tables that package internal/export/tables
+// writes, and what other writers make with the same encodings.
 //
 //	f, err := parquet.Open(file, size)
 //	for g := range f.Groups() { columns, err := f.Read(g) }

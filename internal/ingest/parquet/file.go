@@ -173,7 +173,7 @@ type shaper struct {
 	leaves   int
 }
 
-// node takes the next element and those below it; def and rep are the levels around it.
+// node takes the next element and the elements below it; def and rep are the levels around it.
 func (s *shaper) node(def, rep, depth int) (*node, error) {
 	if s.next >= len(s.elements) || s.next >= maxNodes || depth > maxDepth {
 		return nil, corrupt("the schema of the Parquet file ends early, or is too deep")

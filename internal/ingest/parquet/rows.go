@@ -8,8 +8,8 @@ import (
 	"github.com/bagconv/bagconv/internal/ingest/build"
 )
 
-// Rows are the values of a column, row by row: all that it has in a row, those of lists in one slice, without what is
-// null. A row group is in memory at a time. It is for one goroutine.
+// Rows are the values of a column, row by row: all that it has in a row, the values of lists in one
+// slice, without what is null. A row group is in memory at a time. It is for one goroutine.
 type Rows struct {
 	f       *File
 	name    string

@@ -14,7 +14,7 @@ import (
 // Rules are who may connect. The zero value allows this machine, addresses, and pages of this machine.
 type Rules struct {
 	Origins []string // of pages that may read, such as https://app.foxglove.dev; "*": all
-	Hosts   []string // names of this server, in lower case, besides those of the machine itself and addresses
+	Hosts   []string // names of this server, in lower case, besides the names of the machine itself and addresses
 }
 
 // Refuse returns the status and the reason for which a request is not answered; 0 if it is.

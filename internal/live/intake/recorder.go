@@ -1,9 +1,9 @@
 // Package intake is what protocols to running systems share: a Recorder, which is a reader of what they receive.
 //
 // A Recorder is a storage.Reader, so that a recording is a conversion: its messages go through the
-// same selection of names, mapping, re-encoding and reports as those of a file. It refuses nothing;
-// what does not fit into its memory is left out and counted. Protocols call AddTopic, Add, Warn
-// and Stop from any goroutine; the methods of storage.Reader belong to one.
+// same selection of names, mapping, re-encoding and reports as the messages of a file. It refuses
+// nothing; what does not fit into its memory is left out and counted. Protocols call AddTopic, Add,
+// Warn and Stop from any goroutine; the methods of storage.Reader belong to one.
 //
 //	protocol -> Add -> queue, bounded in bytes -> ReadNext -> convert
 package intake
@@ -19,7 +19,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Options are those of a Recorder. The zero value of each but Format is a default.
+// Options are the options of a Recorder. The zero value of each but Format is a default.
 type Options struct {
 	Format string        // Info.Format
 	Path   string        // Info.Path: the address
@@ -52,7 +52,7 @@ const messageMemory = 64
 type TopicStats struct {
 	Name       string `json:"name"`
 	Messages   int64  `json:"messages"`   // received, and to be written
-	Caller     string `json:"publisher"`  // "" if the protocol has none
+	Caller     string `json:"publisher"`  // "" if the protocol does not name it
 	Bytes      int64  `json:"bytes"`      // of the messages
 	Dropped    int64  `json:"dropped"`    // left out, because the queue was full
 	Reconnects int64  `json:"reconnects"` // of the publisher
@@ -357,7 +357,7 @@ func (r *Recorder) forget() {
 	r.queue, r.bytes = nil, 0
 }
 
-// timed reports whether the first message of the queue has a time. Without any, those that are
+// timed reports whether the first message of the queue has a time. Without any, messages that are
 // left at the end are lost.
 func (r *Recorder) timed() bool {
 	if _, ok := r.o.Now(); ok || r.queue[0].LogTime != 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/bagconv/bagconv/internal/live/access"
 )
 
-// admit answers requests that are not to be answered otherwise: of strangers, of other methods,
-// and those that ask what is allowed. It sets the headers that all answers have.
+// admit answers requests that are not to be answered otherwise: of strangers, of other methods, and
+// requests that ask what is allowed. It sets the headers that all answers have.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")

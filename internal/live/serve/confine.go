@@ -10,10 +10,10 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Confined file system shows what lies in some folders, and files that were named with those
-// beside them that begin with the same stem, such as segments and logs. Links in a folder that
-// lead out of it are refused by the operating system while they are opened (os.Root). Nothing can
-// be changed through it.
+// A Confined file system shows what lies in some folders, and files that were named with the files
+// beside them that begin with the same stem, such as segments and logs. Links in a folder that lead
+// out of it are refused by the operating system while they are opened (os.Root). Nothing can be
+// changed through it.
 type Confined struct {
 	base  storage.FS
 	roots []root

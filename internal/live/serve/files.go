@@ -94,7 +94,7 @@ func etag(path string, st os.FileInfo) string {
 	return `"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
-// Files returns the files of a recording for a Recording: those that its format lists.
+// Files returns the files of a recording for a Recording: the files that its format lists.
 func Files(fsys storage.FS, f *storage.Format, path string) ([]File, error) {
 	set, err := f.FilesOf(fsys, path)
 	if err != nil {

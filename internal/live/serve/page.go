@@ -23,7 +23,7 @@ type Entry struct {
 	Size   int64  `json:"size"`  // bytes, of all files
 	Files  []Link `json:"files"` // to be downloaded, or opened by their addresses
 	As     []Link `json:"as"`    // in another format, made while it is read
-	Open   []Link `json:"open"`  // in viewers; none if no viewer reads the files
+	Open   []Link `json:"open"`  // in viewers; empty if no viewer reads the files
 	WS     string `json:"ws"`    // WebSocket on which it is played; "" if it is not
 	Play   []Link `json:"play"`  // in viewers, on that
 }
@@ -74,7 +74,7 @@ func (s *Server) index(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, x)
 }
 
-// list makes the Index, with addresses as the client has that of the server.
+// list makes the Index, with addresses as the client has the address of the server.
 func (s *Server) list(r *http.Request) (*Index, error) {
 	t := s.recordings()
 	if t.err != nil {

@@ -32,16 +32,16 @@ type Config struct {
 	Find func() ([]Recording, error)
 	// of pages that may read, such as https://app.foxglove.dev; "*": all
 	Origins []string
-	// names of this server, besides those of the machine itself and addresses
+	// names of this server, besides the names of the machine itself and addresses
 	Hosts []string
-	// in which recordings are served besides, at /FORMAT/NAME; nil: in none
+	// in which recordings are served besides, at /FORMAT/NAME; nil: in no other format
 	Sink  *storage.Format
 	Open  func(context.Context, Recording) (Output, error) // of a recording in Sink; set with it
 	About func(context.Context, Recording) (*About, error) // nil: nobody can tell
 	Log   func(Event)                                      // nil: nobody wants to know
 
-	// Whole reports whether programs that read only whole recordings can read that of one file. It ends with
-	// the context. Nil: they all can.
+	// Whole reports whether programs that read only whole recordings can read the recording of one
+	// file. It ends with the context. Nil: they all can.
 	Whole func(context.Context, Recording) bool
 
 	// Play plays a recording to the viewer whose WebSocket a request begins, and returns the number of
@@ -67,7 +67,7 @@ const (
 	idleTime       = 30 * time.Second
 	stalledTime    = time.Minute // in which a client takes nothing of an answer
 	closeTime      = 2 * time.Second
-	findAgain      = 2 * time.Second // recordings that were found are so long those that there are
+	findAgain      = 2 * time.Second // recordings that were found are all that there are for so long
 )
 
 // A Server serves recordings.
@@ -105,8 +105,8 @@ func New(config Config) *Server {
 	return s
 }
 
-// Serve answers requests until ctx ends; then those that are being answered have a moment to end.
-// It closes the listener.
+// Serve answers requests until ctx ends; then the requests that are being answered have a moment to
+// end. It closes the listener.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: headTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
@@ -145,7 +145,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.log(a, r)
 	}()
 	if r.ContentLength != 0 { // http.Server reads the body before it answers
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // a connection that has none needs none
+		// a connection without deadlines needs no deadline
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 	}
 	if !s.admit(a, r) {
 		return
@@ -186,7 +187,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
-	// a connection that has none needs none
+	// a connection without deadlines needs no deadline
 	_ = http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(stalledTime))
 	n, err := a.ResponseWriter.Write(p)
 	a.bytes += int64(n)

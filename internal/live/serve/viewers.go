@@ -16,7 +16,7 @@ type viewer struct {
 	Origin  string   // "": the viewer runs on this machine
 	Address string   // %s is the escaped address of the recording
 	Endings []string // of recordings that it reads
-	Live    string   // %s is the escaped address of a WebSocket on which one is played; "": it takes none
+	Live    string   // %s is the escaped address of a WebSocket on which one is played; "": it takes no address
 }
 
 // viewers.json has the viewers that are known to open recordings by address. Sources: foxglove

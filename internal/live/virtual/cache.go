@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A cache keeps chunks of views, those that were used last. It may be used concurrently.
+// A cache keeps chunks of views, the chunks that were used last. It may be used concurrently.
 type cache struct {
 	limit int64 // bytes
 

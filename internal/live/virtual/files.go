@@ -80,12 +80,12 @@ func (f *files) load(name string) (*layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = os.Chtimes(name, time.Time{}, time.Now()) // those used last stay
+	_ = os.Chtimes(name, time.Time{}, time.Now()) // the layouts used last stay
 	return decodeLayout(text)
 }
 
-// save writes a layout, unless that of an encrypted source, and removes those used least while there are too many
-// bytes.
+// save writes a layout, except the layout of an encrypted source, and removes the layouts used
+// least while there are too many bytes.
 func (f *files) save(name string, l *layout) {
 	if f == nil || name == "" || l.Secret {
 		return

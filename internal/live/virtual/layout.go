@@ -62,7 +62,7 @@ type fileState struct {
 // newLayout makes the layout of the output that a job describes. Job.Sink only has a name, and
 // nothing is written, except that attachments of more than 16 MB are copied to a temporary file
 // without a name. Formats whose outputs cannot be made in parts are ErrUnsupported; otherwise
-// errors are those of Run.
+// errors are the errors of Run.
 func newLayout(ctx context.Context, job convert.Job) (l *layout, err error) {
 	if job.Write.SegmentSize > 0 || job.Write.SegmentDuration > 0 || job.Write.Append || job.Extras != "" || job.DryRun {
 		return nil, errors.New("internal error: a layout of other than one file")
@@ -131,7 +131,7 @@ func (l *layout) Close() error { return l.store.Close() }
 
 // pathsOf lists the files of a source that are there.
 func pathsOf(job *convert.Job) []string {
-	set, _ := job.SourceFormat.FilesOf(job.Read.FS, job.Source) // without an answer, those that are read are watched
+	set, _ := job.SourceFormat.FilesOf(job.Read.FS, job.Source) // without an answer, the files that are read are watched
 	return slices.DeleteFunc(slices.Concat(set.Messages, set.Beside), func(path string) bool {
 		_, err := iox.FS(job.Read.FS).Stat(path)
 		return err != nil
@@ -151,7 +151,7 @@ func statesOf(fsys storage.FS, paths []string) (list []fileState, err error) {
 	return list, nil
 }
 
-// changedFile returns the first of the files that is not what it was; "" if there is none.
+// changedFile returns the first of the files that is not what it was; "" if no file has changed.
 func changedFile(fsys storage.FS, was []fileState) string {
 	for _, f := range was {
 		st, err := iox.FS(fsys).Stat(f.Path)

@@ -3,7 +3,7 @@
 // source is and what is asked for. A source that has changed gets a new one.
 //
 //	layout.go  what there is to know of an output without its bytes; files.go keeps layouts
-//	parts.go   the file system of the pass that finds that out, and of those that make parts again
+//	parts.go   the file system of the pass that finds that out, and of the passes that make parts again
 //	view.go    makes the bytes that are read, and keeps some of them (cache.go)
 //
 // Everything may be used concurrently.
@@ -49,11 +49,11 @@ type place struct {
 	err    error
 	layout *layout
 	output *view
-	file   string // of the layout; "": none
+	file   string // of the layout; "": no file
 }
 
-// NewShelf returns one that makes layouts until ctx ends. dir is the folder for them, "" for none.
-// laid, if not nil, is called after each that was made.
+// NewShelf returns one that makes layouts until ctx ends. dir is the folder for them, "" for no
+// folder. laid, if not nil, is called after each that was made.
 func NewShelf(ctx context.Context, dir string, laid func(source string, r *convert.Report)) *Shelf {
 	s := &Shelf{ctx: ctx, laid: laid, cache: newCache(cacheBytes), slot: make(chan struct{}, 1),
 		places: map[string]*place{}}
@@ -100,7 +100,7 @@ func (s *Shelf) place(job convert.Job, options string) *place {
 	return p
 }
 
-// stale reports whether an output is not that of its source any more.
+// stale reports whether an output is not the output of its source any more.
 func (p *place) stale() bool {
 	select {
 	case <-p.ready:

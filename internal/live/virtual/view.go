@@ -15,8 +15,8 @@ import (
 	"github.com/bagconv/bagconv/internal/iox"
 )
 
-// A view reads an output that is not written, by its layout. The bytes are those that Run
-// would write: each chunk is compared with its length and its sum. It may be used concurrently.
+// A view reads an output that is not written, by its layout. The bytes are the bytes that Run would
+// write: each chunk is compared with its length and its sum. It may be used concurrently.
 type view struct {
 	job    convert.Job
 	layout *layout
@@ -36,8 +36,8 @@ const (
 	aheadBytes  = 16 << 20 // limit of what is made at once if chunks are read one after the other
 )
 
-// newView returns a view of the job of which the layout is; chunks are kept in a cache that
-// others may use, too.
+// newView returns a view of the job that has this layout; chunks are kept in a cache that others
+// may use, too.
 func newView(job convert.Job, l *layout, cache *cache) *view {
 	job.SkipExtras, job.Attach, job.Progress, job.MaxMemory, job.Read.Strict = true, nil, nil, makerMemory, false
 	for i := range l.Files {
@@ -59,7 +59,7 @@ func (v *view) Close() (err error) {
 	return err
 }
 
-// Outdated returns a file of the source that has changed or is new; "" if there is none.
+// Outdated returns a file of the source that has changed or is new; "" if all are as they were.
 func (v *view) Outdated() string {
 	if changed := changedFile(v.job.Read.FS, v.layout.Files); changed != "" {
 		return changed
@@ -118,8 +118,9 @@ func (v *view) chunk(ctx context.Context, i int) ([]byte, error) {
 	}
 }
 
-// beginAfter begins the chunks after i that are made together with it: those that a reader that goes on will
-// read, and those that need no other block of the source. It returns the number of the first that is not made.
+// beginAfter begins the chunks after i that are made together with it: chunks that a reader that
+// goes on will read, and chunks that need no other block of the source. It returns the number of
+// the first that is not made.
 func (v *view) beginAfter(i int) (to int) {
 	l := v.layout
 	w := recording.Window{Spans: l.Spans, From: l.Chunks[i].From, To: l.end(i)}

@@ -149,7 +149,7 @@ func (b *builder) build(before []*Set) error {
 	return nil
 }
 
-// version returns the Set that a file is for: that of a version, if it is in a pack.
+// version returns the Set that a file is for: the Set of a version, if it is in a pack.
 func (b *builder) version(name string) *Set {
 	n := 1
 	if b.isPack {

@@ -10,10 +10,10 @@
 //	proto/arm/joint.proto           the messages in it, by their full names
 //
 // Without a package.xml above it, a file is of the package that the folder above msg, srv, action
-// is called. Folders with a COLCON_IGNORE, AMENT_IGNORE or CATKIN_IGNORE are left out, and those
-// whose name begins with a dot. Links within the folder are followed, each folder once; those that lead
-// out of it are not, and Problems counts them. Of two files for one type the first by path counts, and Problems names
-// the other if it differs.
+// is called. Folders with a COLCON_IGNORE, AMENT_IGNORE or CATKIN_IGNORE are left out, and folders
+// whose name begins with a dot. Links within the folder are followed, each folder once; links that
+// lead out of it are not, and Problems counts them. Of two files for one type the first by path
+// counts, and Problems names the other if it differs.
 //
 // Refused is what is out of proportion: over 100,000 definitions, a million files and folders, a
 // file of over 1 MiB (16 of descriptors), 64 MiB in all. Nothing is unpacked to the disk. A Set does not change
@@ -87,9 +87,9 @@ func (s *Set) Add(d Definition) {
 	}
 }
 
-// AddText adds what a recording has as the definition of a type: its text and those of the types
-// that it uses. encoding is "ros1msg", "ros2msg", "ros2idl" or "protobuf"; others are left out. path names
-// where it is from.
+// AddText adds what a recording has as the definition of a type: its text and the texts of the
+// types that it uses. encoding is "ros1msg", "ros2msg", "ros2idl" or "protobuf"; others are left
+// out. path names where it is from.
 func (s *Set) AddText(name, encoding string, text []byte, path string) error {
 	switch encoding {
 	case "ros1msg", "ros2msg":
@@ -125,7 +125,7 @@ func CommonName(name string) string {
 	return name
 }
 
-// Has reports whether the Set defines a type. The name is that of ROS 1 or ROS 2, or of a message
+// Has reports whether the Set defines a type. The name is a name of ROS 1 or ROS 2, or of a message
 // that belongs to a service or an action.
 func (s *Set) Has(name string) bool { return s.find(name) != nil }
 

@@ -60,7 +60,7 @@ func (s *Set) entry(d *Definition, rest Rest) Entry {
 	}
 	msg, err := s.Message(d.Name, rosmsg.ROS2, rest.ROS2)
 	if err == nil {
-		e.RIHS01, _ = schema.RIHS01(msg) // some kinds of IDL have none
+		e.RIHS01, _ = schema.RIHS01(msg) // some kinds of IDL have no hash
 		e.Layout = facts.Layout(msg)
 	} else {
 		e.Error = err.Error()
@@ -74,8 +74,8 @@ func (s *Set) entry(d *Definition, rest Rest) Entry {
 	return e
 }
 
-// WritePack writes the definitions as a pack. Those that no file can have are left out: problems
-// has a line for each.
+// WritePack writes the definitions as a pack. Definitions that no file can have are left out:
+// problems has a line for each.
 func (s *Set) WritePack(w io.Writer, rest Rest) (written int, problems []string, err error) {
 	index := packIndex{SchemaVersion: 1, Recorded: s.Recorded, Definitions: []Entry{}}
 	var texts []string

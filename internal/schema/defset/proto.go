@@ -20,8 +20,8 @@ const maxDescriptors = 16 << 20
 // descriptors are a serialized FileDescriptorSet, as protoc --descriptor_set_out writes it.
 type descriptors struct {
 	data  []byte
-	path  string // "" of those that are made of .proto files
-	place string // "" if it is that of the Set
+	path  string // "" of descriptors that are made of .proto files
+	place string // "" if it is the place of the Set
 }
 
 // pathOf returns the path of the file that defines one of the messages.
@@ -36,8 +36,8 @@ func (d *descriptors) pathOf(md protoreflect.MessageDescriptor) string {
 	return path
 }
 
-// name is that of a file in a pack: the same for the same descriptors at the same place in the
-// order, which decides what counts.
+// name returns the name of a file in a pack: the same for the same descriptors at the same place in
+// the order, which decides what counts.
 func (d *descriptors) name(i int) string {
 	sum := sha256.Sum256(d.data)
 	return fmt.Sprintf("descriptors/%05d-%x%s", i+1, sum[:8], descriptorsExt)

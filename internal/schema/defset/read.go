@@ -41,9 +41,10 @@ func isDefinition(name string) bool {
 	return false
 }
 
-// Read reads the definitions of a folder, an archive or a file in fsys (nil: the operating system's). A file that
-// cannot be read is one of Problems. The error is about the place itself; it wraps ErrNone if nothing is defined
-// there. .proto files may import those of the places before.
+// Read reads the definitions of a folder, an archive or a file in fsys (nil: the operating
+// system's). A file that cannot be read is one of Problems. The error is about the place itself; it
+// wraps ErrNone if nothing is defined there. .proto files may import the .proto files of the places
+// before.
 func Read(fsys storage.FS, place string, before ...*Set) (*Set, error) {
 	fsys = iox.FS(fsys)
 	st, err := fsys.Stat(place)
@@ -118,7 +119,7 @@ func (b *builder) readZip(place string) (err error) {
 
 // readTar reads the entries of a compressed tar archive. What it decompresses to is bounded.
 func (b *builder) readTar(place string) (err error) {
-	const most = 16 << 30 // bytes of an archive; those of definitions are bounded by add
+	const most = 16 << 30 // bytes of an archive; the bytes of definitions are bounded by add
 	f, err := b.fs.Open(place)
 	if err != nil {
 		return err
@@ -182,7 +183,7 @@ func (b *builder) open(file, name string) error {
 	return b.add(name, f)
 }
 
-// evalLinks returns the absolute path without links; a store has none.
+// evalLinks returns the absolute path without links; a store has no links.
 func evalLinks(dir string) (string, error) {
 	if iox.IsURL(dir) {
 		return dir, nil
@@ -216,7 +217,7 @@ func (o *outside) leads(file, name string) bool {
 	return true
 }
 
-// problem is the line about the links; "" if there are none.
+// problem is the line about the links; "" without links.
 func (o *outside) problem() string {
 	switch o.n {
 	case 0:

@@ -108,7 +108,7 @@ func (b *builder) compile(before []*Set) {
 			if f != nil && byPath[f.Path] == nil {
 				byPath[f.Path] = f
 			}
-			if f != nil && byPath[f.Path] == f { // paths are names, so those of two places must differ
+			if f != nil && byPath[f.Path] == f { // paths are names, so the paths of two places must differ
 				return f
 			}
 		}

@@ -41,7 +41,7 @@ func newVersion(place string, n int) *Set {
 	return set
 }
 
-// versionOf returns the version that a file of a pack is of.
+// versionOf returns the version of a file of a pack.
 func versionOf(name string) int {
 	rest, ok := strings.CutPrefix(name, versionsFolder)
 	number, _, below := strings.Cut(rest, "/")
@@ -95,7 +95,8 @@ func (s *Set) Join(part *Set) {
 	s.merge(part, false)
 }
 
-// contradicts returns the first type that another Set defines differently, "" if there is none.
+// contradicts returns the first type that another Set defines differently, "" if there is no such
+// type.
 func (s *Set) contradicts(set *Set) string {
 	for _, d := range set.Definitions() {
 		if old := s.byName[d.Name]; old != nil && old.Kind == d.Kind && !rosmsg.SameText(old.Text, d.Text) {

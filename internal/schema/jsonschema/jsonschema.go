@@ -12,10 +12,10 @@
 //	array of one of these                  a list of it; of base64, a list of string
 //	all else                               string: the value as JSON
 //
-// All else are objects without properties, lists of lists, values of several types,
-// types that contain themselves and references that lead nowhere. null next to another
-// type is a value that is not set. enum, const, minimum, pattern and so on are not
-// looked at, but to find the type if none is named.
+// All else are objects without properties, lists of lists, values of several types, types that
+// contain themselves and references that lead nowhere. null next to another type is a value that is
+// not set. enum, const, minimum, pattern and so on are not looked at, but to find the type if no
+// type is named.
 //
 // A property has the name of its field in snake case; fields stand in the order of the
 // properties. What is read is JSON Schema up to 2020-12 (json-schema.org), with
@@ -124,7 +124,7 @@ func (n *Namer) Parse(name string, text []byte) (*Object, error) {
 	return p.Object, nil
 }
 
-// typeName splits the name of a schema into those of a package and of a type.
+// typeName splits the name of a schema into the names of a package and of a type.
 func typeName(name string) (pkg, typ string) {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '.' || r == ':' || r == '#' })
 	if n := len(parts); n > 2 && parts[n-2] == "msg" {

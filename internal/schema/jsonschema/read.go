@@ -22,8 +22,8 @@ type reader struct {
 	images map[*Object]int // bytes of a message in which all is zero
 }
 
-// followed returns what a schema means, after its references and around those of one
-// part; nil if it leads nowhere.
+// followed returns what a schema means, after its references and without a list of one part around
+// it; nil if it leads nowhere.
 func (r *reader) followed(v *value) *value {
 	for range maxDepth {
 		switch ref := v.word("$ref"); {
@@ -40,8 +40,8 @@ func (r *reader) followed(v *value) *value {
 	return nil
 }
 
-// property finds how the values of a schema stand in JSON. name is that of the type that
-// an object becomes.
+// property finds how the values of a schema stand in JSON. name is the name of the type that an
+// object becomes.
 func (r *reader) property(v *value, name string, depth int) (Property, error) {
 	if depth > maxDepth {
 		return Property{}, errors.New("types are nested more than 200 deep")
@@ -90,7 +90,7 @@ func (v *value) names() []string {
 	return v.keys
 }
 
-// typeOf returns the one type of a schema besides null, "" if it has several or none.
+// typeOf returns the one type of a schema besides null, "" if it has several types or no type.
 func typeOf(v *value) string {
 	t := v.get("type")
 	switch {
@@ -116,8 +116,8 @@ func typeOf(v *value) string {
 	return found
 }
 
-// constantType returns the type of the constants that a schema lists, "" if there are
-// none or they are of several types.
+// constantType returns the type of the constants that a schema lists, "" without constants or for
+// several types.
 func constantType(v *value) string {
 	constants := v.list("enum")
 	if c := v.get("const"); c != nil {

@@ -29,7 +29,7 @@ const (
 	object
 )
 
-// get returns a value of an object, nil if there is none.
+// get returns a value of an object, nil if the key is not there.
 func (v *value) get(key string) *value {
 	if v == nil {
 		return nil

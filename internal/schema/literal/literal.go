@@ -21,8 +21,9 @@ type Value struct {
 	Text string // of a string
 }
 
-// Parse returns the values of a default of type t: one, or those of an array, "[1, 2, 3]". The
-// text is that of a .msg file: numbers as Python writes them, words as they are or in quotes.
+// Parse returns the values of a default of type t: one value, or the values of an array, "[1, 2,
+// 3]". The text is as in a .msg file: numbers as Python writes them, words as they are or in
+// quotes.
 func Parse(t schema.Type, text string) ([]Value, error) {
 	text = strings.TrimSpace(text)
 	if t.Array == schema.Single {

@@ -1,5 +1,5 @@
-// Package names makes legal names of types, fields and constants from those of other languages. It does no I/O;
-// functions may be called concurrently.
+// Package names makes legal names of types, fields and constants from names of other languages. It
+// does no I/O; functions may be called concurrently.
 //
 //	names.Field("frameID 2")          frameid_2
 //	names.Camel("point-cloud")        PointCloud

@@ -1,5 +1,5 @@
-// Package numbers has what the bits of numbers mean, and makes numbers of one kind those of another. Functions may be
-// called concurrently.
+// Package numbers has what the bits of numbers mean, and makes numbers of one kind numbers of
+// another. Functions may be called concurrently.
 //
 //	class, width := numbers.Of(schema.Int16)                    // Signed, 16
 //	bits = class.Widen(0xffff, width)                          // -1 in 64 bits
@@ -48,9 +48,9 @@ func (c Class) Widen(bits uint64, width int) uint64 {
 	return bits
 }
 
-// Convert returns a number of 64 bits as one of another class and width: the upper bits of a signed one are
-// those of its sign. It is changed if the other kind does not have the value: it is the nearest one that it
-// has, NaN is 0, and a fraction loses what is behind the point.
+// Convert returns a number of 64 bits as one of another class and width: the upper bits of a signed
+// number are copies of its sign. It is changed if the other kind does not have the value: it is the
+// nearest one that it has, NaN is 0, and a fraction loses what is behind the point.
 func (c Class) Convert(bits uint64, to Class, width int) (out uint64, changed bool) {
 	switch to {
 	case Float:

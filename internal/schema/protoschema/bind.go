@@ -42,16 +42,15 @@ const (
 	OneCase      // Slot.Case
 )
 
-// Bind pairs the fields of md with those of ros: by the same names when ros has
-// all of them, else by the names that the type generated from md has. The error
-// names a pair that has no way across.
+// Bind pairs the fields of md with the fields of ros: by the same names when ros has all of them,
+// else by the names that the type generated from md has. The error names a pair that has no way
+// across.
 func Bind(md protoreflect.MessageDescriptor, ros *schema.Message) (*Struct, error) {
 	return (&binder{map[bindKey]*Struct{}}).bind(md, ros, 0)
 }
 
-// Unpaired lists the paths of the fields of either side that the other has no
-// place for, also of those in nested structs; of a struct that stands in several
-// places the first.
+// Unpaired lists the paths of the fields of either side that the other has no place for, also of
+// fields in nested structs; of a struct that stands in several places the first.
 func (s *Struct) Unpaired() (ros, proto []string) {
 	seen := map[*Struct]bool{}
 	var walk func(s *Struct, inROS, inProto string)
@@ -98,7 +97,7 @@ func (b *binder) bind(md protoreflect.MessageDescriptor, ros *schema.Message, de
 		s.Slots[i].Type = f.Type
 		at[f.Name] = i
 	}
-	same := true // made by Describe: the names are those of the ROS type, whatever they are
+	same := true // made by Describe: the names are the names of the ROS type, whatever they are
 	for i := range md.Fields().Len() {
 		_, ok := at[string(md.Fields().Get(i).Name())]
 		same = same && ok

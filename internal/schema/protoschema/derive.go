@@ -42,7 +42,7 @@ func NewNamer(ros2 bool) *Namer { return &Namer{ros2, map[string]*schema.Message
 //	map              a list of entries {key, value}
 //	google.protobuf.Timestamp, Duration   time, duration
 //	oneof            its members as fields, and before the first one NAME_case: the
-//	                 number of the field that is set, 0 for none
+//	                 number of the field that is set, 0 for no field
 //	recursion        uint8[] (or Bytes[]) with the serialized message
 //
 // A field that is not set has its default (proto2) or zero; which fields were

@@ -15,10 +15,10 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// An Origin is the ROS definition that a message was made from. It stands in the
-// options of the message as field 50817, a message {1 dialect, 2 name, 3 text},
-// which every tool skips: so the way back makes the same type. The text is
-// that of the one type; those that it uses have theirs with them.
+// An Origin is the ROS definition that a message was made from. It stands in the options of the
+// message as field 50817, a message {1 dialect, 2 name, 3 text}, which every tool skips: so the way
+// back makes the same type. The text is the text of the one type; the types that it uses have
+// theirs with them.
 type Origin struct{ Dialect, Name, Text string }
 
 // originField is the number of the option, from the range that protobuf leaves
@@ -108,10 +108,10 @@ func Origins(md protoreflect.MessageDescriptor) map[string]*Origin {
 	return out
 }
 
-// Describe makes descriptors from a ROS type and returns them as a serialized
-// FileDescriptorSet, dependencies first, with the name of the message. Syntax is
-// proto2, as in all of Apollo: its strings, like those of ROS, need not be valid
-// UTF-8. There is one file for each type. The rules:
+// Describe makes descriptors from a ROS type and returns them as a serialized FileDescriptorSet,
+// dependencies first, with the name of the message. Syntax is proto2, as in all of Apollo: its
+// strings, like the strings of ROS, need not be valid UTF-8. There is one file for each type. The
+// rules:
 //
 //	pkg/Type, pkg/msg/Type     message Type in package pkg.msg
 //	fields                     the same names, numbered in their order
@@ -263,9 +263,9 @@ func (d *describer) field(p *descriptorpb.FieldDescriptorProto, t schema.Type) (
 	return f.GetName(), nil
 }
 
-// jsonName returns the name that a field has in JSON if its descriptor names none
-// (protoc: without underscores, and what follows them in upper case). Readers
-// refuse a message in which two fields have the same: a_b and aB.
+// jsonName returns the name that a field has in JSON if its descriptor names no other (protoc:
+// without underscores, and what follows them in upper case). Readers refuse a message in which two
+// fields have the same: a_b and aB.
 func jsonName(name string) string {
 	var b strings.Builder
 	up := false
@@ -301,7 +301,7 @@ const (
 	durationName  = "google.protobuf.Duration"
 )
 
-// timeOf returns which of them a type becomes, "" for none.
+// timeOf returns which of them a type becomes, "" for no time.
 func timeOf(t schema.Type) string {
 	switch {
 	case t.Kind == schema.Time:

@@ -9,10 +9,10 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// link builds the files of a set, each after those that it imports, and returns
-// their registry. A file sees the types of its imports and no others, so that the
-// result does not depend on the order of the files; types that it does not see are
-// place-holders. An import that closes a circle is left out.
+// link builds the files of a set, each after the files that it imports, and returns their registry.
+// A file sees the types of its imports and no others, so that the result does not depend on the
+// order of the files; types that it does not see are place-holders. An import that closes a circle
+// is left out.
 func link(fds *descriptorpb.FileDescriptorSet) (*protoregistry.Files, error) {
 	l := linker{files: new(protoregistry.Files), byName: map[string]*descriptorpb.FileDescriptorProto{},
 		state: map[string]linkState{}}
@@ -99,8 +99,8 @@ func dropImports(f *descriptorpb.FileDescriptorProto) {
 	}
 }
 
-// imports is what a file sees of the files that are built: those that it imports,
-// and what these import publicly.
+// imports is what a file sees of the files that are built: the files that it imports, and what
+// these import publicly.
 type imports struct {
 	files   *protoregistry.Files
 	visible map[string]bool

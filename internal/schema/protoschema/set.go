@@ -40,10 +40,9 @@ const (
 // A Set holds the types of one FileDescriptorSet.
 type Set struct{ files *protoregistry.Files }
 
-// Parse reads a serialized FileDescriptorSet. Imports that it lacks, and those that
-// close a circle, are tolerated: fields of their types are carried as bytes. Of two
-// files that define the same names the first counts, and imports of the other mean
-// it too.
+// Parse reads a serialized FileDescriptorSet. Imports that it lacks, and imports that close a
+// circle, are tolerated: fields of their types are carried as bytes. Of two files that define the
+// same names the first counts, and imports of the other mean it too.
 func Parse(data []byte) (*Set, error) {
 	if len(data) > maxSetSize {
 		return nil, fmt.Errorf("its descriptors have %d bytes, more than %d are not read", len(data), maxSetSize)

@@ -87,8 +87,8 @@ func (p *printer) has(path string) bool {
 	return slices.ContainsFunc(p.files, func(f protoreflect.FileDescriptor) bool { return f.Path() == path })
 }
 
-// references lists what the fields of a message, and of those within it, refer to,
-// the last first.
+// references lists what the fields of a message, and of the messages within it, refer to, the last
+// first.
 func references(m protoreflect.MessageDescriptor) (out []protoreflect.Descriptor) {
 	for i := m.Messages().Len() - 1; i >= 0; i-- {
 		out = append(out, references(m.Messages().Get(i))...)

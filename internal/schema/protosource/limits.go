@@ -8,7 +8,8 @@ import (
 )
 
 // excess returns the first line where braces and brackets are nested out of proportion or a name is
-// too long, and which of both; 0 if there is none. What is in comments and strings does not count.
+// too long, and which of both; 0 without such a line. What is in comments and strings does not
+// count.
 func excess(text string) (line int, what string) {
 	line, depth, word := 1, 0, 0
 	for i := 0; i < len(text); i++ {
@@ -54,8 +55,8 @@ func excess(text string) (line int, what string) {
 	return 0, ""
 }
 
-// namesOf returns the bytes of the full names of all that a file defines: each repeats those of
-// what it is in.
+// namesOf returns the bytes of the full names of all that a file defines: each name repeats the
+// names of what it is in.
 func namesOf(f *descriptorpb.FileDescriptorProto) int {
 	all, pkg := 0, len(f.GetPackage())
 	for _, m := range f.MessageType {

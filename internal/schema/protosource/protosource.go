@@ -3,7 +3,7 @@
 //	proto/arm/joint.proto    import "arm/link.proto";  means proto/arm/link.proto
 //	proto/arm/link.proto     package arm; message Link { optional string name = 1; }
 //
-// Each file is compiled once, after those that it imports; which file an import means is the
+// Each file is compiled once, after the files that it imports; which file an import means is the
 // caller's to say, but for google/protobuf/*.proto, which are part of the compiler. A file with an
 // error is left out, with all that import it, and every error has the file and the line.
 //
@@ -44,7 +44,7 @@ type File struct {
 	Text string
 }
 
-// IsStandard reports whether a path is that of a file that the compiler has, below any folder.
+// IsStandard reports whether a path is the path of a file that the compiler has, below any folder.
 func IsStandard(name string) bool {
 	return path.Base(path.Dir(name)) == "protobuf" && standard(wellKnown+path.Base(name)) != nil
 }
@@ -71,7 +71,8 @@ var none = protocompile.ResolverFunc(func(string) (protocompile.SearchResult, er
 
 // Compile compiles files. find returns the file that an import in a file means, or nil; it need not
 // be one of files. The result is serialized FileDescriptorSets of all files without an error and of
-// those that they import: one, and one more for each file that defines what another one has defined.
+// the files that they import: one, and one more for each file that defines what another one has
+// defined.
 func Compile(files []*File, find func(importer *File, name string) *File) (sets [][]byte, problems []error) {
 	c := compiler{find: find, done: map[string]*result{}}
 	for _, f := range files {
@@ -89,7 +90,7 @@ func Compile(files []*File, find func(importer *File, name string) *File) (sets 
 type compiler struct {
 	find  func(*File, string) *File
 	done  map[string]*result // by path
-	order []linker.File      // that were compiled, each after those that it imports
+	order []linker.File      // that were compiled, each after the files that it imports
 	text  int                // bytes that were read
 	names int                // bytes of full names
 }

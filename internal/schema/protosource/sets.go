@@ -59,7 +59,7 @@ func (c *closure) hasImportsOf(f protoreflect.FileDescriptor) bool {
 	return true
 }
 
-// add adds a file, after those that it imports.
+// add adds a file, after the files that it imports.
 func (c *closure) add(f protoreflect.FileDescriptor) {
 	if c.has[f.Path()] {
 		return

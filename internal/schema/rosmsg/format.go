@@ -39,8 +39,8 @@ func FormatSingle(m *schema.Message, d Dialect) []byte {
 var separator = strings.Repeat("=", 80)
 
 // namesFor returns the function that spells names in the definition of m: readers of ROS 2 know
-// only names of two parts, so those of the service or action that m is derived from have two. Parse
-// knows what they stand for.
+// only names of two parts, so the names of the service or action that m is derived from have two.
+// Parse knows what they stand for.
 func namesFor(m *schema.Message) func(string) string {
 	base, part := serviceOf(m.Name)
 	if part == "" {

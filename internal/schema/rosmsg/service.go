@@ -76,8 +76,8 @@ func ServiceOf(name string) string {
 	return base
 }
 
-// derived makes a message of a service or action; nil when name is none, or its
-// text is not there.
+// derived makes a message of a service or action; nil if name is not such a name, or its text is
+// not there.
 func (p *parser) derived(name string, depth int) (*schema.Message, error) {
 	base, part := serviceOf(name)
 	if part == "" || depth > maxDepth {

@@ -4,7 +4,7 @@ package serial
 // An Encoding is how messages are serialized.
 type Encoding uint8
 
-// The encodings. ROS1 and CDR are those of ROS.
+// The encodings. ROS1 and CDR are the encodings of ROS.
 const (
 	ROS1 Encoding = iota
 	CDR

@@ -28,8 +28,8 @@ func placerOf(encoding string) *placer {
 	return nil
 }
 
-// place sets the size of a field and its offset, and those of the fields in it. Fields of
-// an array have the offsets of its first element.
+// place sets the size of a field and its offset, and of the fields in it. Fields of an array have
+// the offsets of its first element.
 func (p *placer) place(n *Node, t schema.Type) {
 	begin := p.pos
 	if t.Array == schema.Bounded || t.Array == schema.Unbounded {
@@ -81,7 +81,7 @@ func (p *placer) fields(n *Node, m *schema.Message) {
 	}
 }
 
-// align goes to where a value begins: that of its first field for a struct.
+// align goes to where a value begins: for a struct, where its first field begins.
 func (p *placer) align(t schema.Type) {
 	for t.Kind == schema.Struct && t.Array != schema.Bounded && t.Array != schema.Unbounded && len(t.Message.Fields) > 0 {
 		t = t.Message.Fields[0].Type

@@ -19,7 +19,7 @@ type Command struct {
 	Note     string            // the same, after the flags
 	Examples []string          // lines
 	Exits    Exits             // Assemble adds the status of a wrong line
-	Operands []Flag            // what its words are, for completion; the last one stands for those after it; nil: files
+	Operands []Flag            // what its words are, for completion; the last one stands for all after it; nil: files
 	Run      func(context.Context) error
 
 	Flags []*Flag // that it takes, in the order of the help

@@ -54,8 +54,8 @@ const (
 	statusColumn  = 7
 )
 
-// Text returns the page of a command or a topic, that of the program for "", in so many columns; "" if there is no
-// such page.
+// Text returns the page of a command or a topic, the page of the program for "", in so many
+// columns; "" if there is no such page.
 func (b *Book) Text(name string, columns int, d Depth) string {
 	p := &textPage{columns: min(80, max(columns, leastColumns))}
 	if name == "" {
