@@ -44,9 +44,17 @@ var riddles = []struct{ phrase, instead string }{
 	{`\b(hold|holds|held)\b[^.]{0,60}\bagainst\b`, "compare"},
 }
 
+// pronouns are phrases of comments in which a pronoun stands for a noun that the reader has to look for.
+var pronouns = []struct{ phrase, instead string }{
+	{`\b(that|those)\s+of\b`, "the noun again: the definition of the row"},
+	{`\b(are|was|were)\s+none\b`, "the noun: not a record, no chunk"},
+	{`(^|[^e])\s+is\s+none\b`, "the noun: not a record, no chunk"}, // "nil if there is none" may stay
+	{`\bis\s+had\b`, "exists, is read, is known"},
+}
+
 // riddle returns the first of these phrases in a text, with the better one, or "".
-func riddle(text string) string {
-	for _, r := range riddles {
+func riddle(text string, lists ...[]struct{ phrase, instead string }) string {
+	for _, r := range slices.Concat(append(lists, riddles)...) {
 		if found := regexp.MustCompile(r.phrase).FindString(text); found != "" {
 			return found + ": write " + r.instead
 		}
@@ -95,7 +103,7 @@ func wordsOf(t *testing.T, path string, src any) (found []string) {
 		return nil
 	}
 	for _, group := range file.Comments {
-		if phrase := riddle(group.Text()); phrase != "" {
+		if phrase := riddle(group.Text(), pronouns); phrase != "" {
 			found = append(found, set.Position(group.Pos()).String()+": a comment has "+phrase)
 		}
 	}

@@ -132,7 +132,7 @@ func (c *Cursor) end() {
 // OK reports whether there was no error.
 func (c *Cursor) OK() bool { return c.r.OK() }
 
-// Err returns the first error, a *ros.Error; nil if there was none.
+// Err returns the first error, a *ros.Error; nil if no error occurred.
 func (c *Cursor) Err() error { return c.r.Err() }
 
 // Fail makes what stands at the cursor its error, unless it has one.

@@ -66,7 +66,7 @@ func (r *Reader) Begin(body []byte, f Form, head int) {
 	r.buf, r.pos, r.mask, r.head, r.err = body, 0, r.MaxAlign-1, head, nil
 }
 
-// Err returns the first error, an *Error; nil if there was none.
+// Err returns the first error, an *Error; nil if no error occurred.
 func (r *Reader) Err() error {
 	if r.err == nil {
 		return nil
