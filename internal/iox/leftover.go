@@ -79,7 +79,7 @@ func (l *Leftover) clean(fsys storage.FS, dir string, all bool) (there bool, err
 			err = errors.Join(err, run.Close())
 		}
 	}()
-	switch err := TryLock(run); {
+	switch err := TryLockOnce(run); {
 	case errors.Is(err, ErrLocked):
 		return false, nil
 	case err != nil:

@@ -6,38 +6,20 @@ import (
 	"errors"
 	"os"
 	"syscall"
-	"time"
 )
 
+// tryLock waits for children of this process that are being started. See patiently.
 func tryLock(f *os.File) error {
-	return patiently(func() error {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return ErrLocked
-		case err != nil:
-			return errors.Join(err, errors.ErrUnsupported)
-		}
-		return nil
-	})
-}
-
-// patiently takes a lock by a function that tries it once. A lock may look taken though nobody has it:
-// until a child of this process runs its own program, it has a copy of each open file, and with it
-// every lock, also of files that were closed since. It waits for children that are being started, and
-// since the system lets go of the copies a moment after the start, it tries again for a tenth of a second.
-func patiently(try func() error) error {
-	var err error
-	for wait := time.Millisecond; wait <= 64*time.Millisecond; wait *= 2 {
-		syscall.ForkLock.RLock()
-		err = try()
-		syscall.ForkLock.RUnlock()
-		if !errors.Is(err, ErrLocked) {
-			return err
-		}
-		time.Sleep(wait)
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return ErrLocked
+	case err != nil:
+		return errors.Join(err, errors.ErrUnsupported)
 	}
-	return err
+	return nil
 }
 
 // ours reports whether a file belongs to the user whose process this is.

@@ -17,9 +17,9 @@ type rangeLocker interface {
 func LockRange(f any, off, n int64) error {
 	switch f := f.(type) {
 	case rangeLocker:
-		return f.LockRange(off, n)
+		return patiently(func() error { return f.LockRange(off, n) })
 	case *os.File:
-		return lockRange(f, off, n)
+		return patiently(func() error { return lockRange(f, off, n) })
 	}
 	return errors.ErrUnsupported
 }

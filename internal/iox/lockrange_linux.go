@@ -12,15 +12,15 @@ import (
 // of the file.
 func lockRange(f *os.File, off, n int64) error {
 	const setLock = 37 // F_OFD_SETLK
-	return patiently(func() error {
-		err := syscall.FcntlFlock(f.Fd(), setLock, &syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: off,
-			Len: n})
-		switch {
-		case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EACCES):
-			return ErrLocked
-		case err != nil:
-			return errors.Join(err, errors.ErrUnsupported)
-		}
-		return nil
-	})
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	lock := &syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: off, Len: n}
+	err := syscall.FcntlFlock(f.Fd(), setLock, lock)
+	switch {
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EACCES):
+		return ErrLocked
+	case err != nil:
+		return errors.Join(err, errors.ErrUnsupported)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/bagconv/bagconv/storage"
 )
@@ -76,7 +77,10 @@ type locker interface{ TryLock() error }
 // TryLock locks a file until it is closed, or the process ends in whatever way. The
 // error is ErrLocked when somebody else has locked it, and wraps
 // errors.ErrUnsupported if there are no locks.
-func TryLock(f any) error {
+func TryLock(f any) error { return patiently(func() error { return TryLockOnce(f) }) }
+
+// TryLockOnce is TryLock for files that are likely to be locked: it does not wait for locks that only look taken.
+func TryLockOnce(f any) error {
 	switch f := f.(type) {
 	case locker:
 		return f.TryLock()
@@ -84,6 +88,21 @@ func TryLock(f any) error {
 		return tryLock(f)
 	}
 	return errors.ErrUnsupported
+}
+
+// patiently takes a lock by a function that tries it once. A lock may look taken though nobody has it: until a child
+// of this process runs its own program, it has a copy of each open file, and with it every lock, also of files that
+// were closed since. The system lets go of the copies a moment after the start: patiently tries for a tenth of a
+// second.
+func patiently(try func() error) error {
+	var err error
+	for wait := time.Millisecond; wait <= 64*time.Millisecond; wait *= 2 {
+		if err = try(); !errors.Is(err, ErrLocked) {
+			return err
+		}
+		time.Sleep(wait)
+	}
+	return err
 }
 
 func (f osFile) TryLock() error { return tryLock(f.File) }

@@ -106,7 +106,7 @@ type synclessFile struct {
 }
 
 func (f synclessFile) Sync() error    { return &os.PathError{Op: "sync", Path: f.Name(), Err: f.err} }
-func (f synclessFile) TryLock() error { return TryLock(f.File) }
+func (f synclessFile) TryLock() error { return TryLockOnce(f.File) }
 
 // TestSyncless: where folders and files cannot be synced outputs are written all the same, and a disk that
 // fails is an error.

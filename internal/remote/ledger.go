@@ -155,7 +155,7 @@ func debts(settle func(d debt) bool) {
 		if err != nil {
 			continue
 		}
-		if iox.TryLock(f) != nil { // it lives
+		if iox.TryLockOnce(f) != nil { // it lives
 			_ = f.Close()
 			continue
 		}

@@ -269,7 +269,7 @@ func (f *faulty) TryLock() error {
 	if f.fs.step() {
 		return ErrFault
 	}
-	return iox.TryLock(f.File)
+	return iox.TryLockOnce(f.File)
 }
 
 // LockRange locks a range of the file.
