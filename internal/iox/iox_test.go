@@ -62,8 +62,8 @@ func TestMeter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	if _, err := g.Read(make([]byte, 11)); err != nil || other.Counts() != (Counts{Read: 11}) || all.Counts().Read != size+
-		7+11 {
+	if _, err := g.Read(make([]byte, 11)); err != nil || other.Counts() != (Counts{Read: 11}) || all.Counts().Read !=
+		size+7+11 {
 		t.Errorf("another user: %+v, all: %+v, %v", other.Counts(), all.Counts(), err)
 	}
 	if h, err := OS.Open(path); err != nil || h.Close() != nil { // without a Meter

@@ -40,7 +40,8 @@ func TestFlagRows(t *testing.T) {
 	}
 	for flag, takers := range cli.FlagTakers() {
 		for _, name := range takers {
-			// Flags of all commands have tests of their own, those of one or two commands scripts, as these have.
+			// Flags of all commands have tests of their own. Flags of one or two commands have scripts, and so have the
+			// pairs below.
 			if pair := name + " " + flag; len(takers) > 2 && len(takers) < 20 && slices.Contains(cli.RowWriters, name) &&
 				!ran[pair] &&
 				!slices.Contains([]string{"append distro", "append encoding", "plan output", "export map", "batch map", "plan map"},

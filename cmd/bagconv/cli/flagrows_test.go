@@ -13,11 +13,11 @@ import (
 type FlagRow struct {
 	Flag, Value string
 	In, With    string // the input, "in.bag" if it is ""; flags that both runs have
-	On          string // the commands; "": those of FlagLines that write, and take the flag
+	On          string // the commands; "": all of FlagLines that write and take the flag
 	Not         string // commands of them that another row, or a script, is for
 	// a regular expression of what is printed and written; !X: it is there without the flag alone; =: nothing changes
 	Want    string
-	Refused string // a value that is no value, before a blank and what is said of it
+	Refused string // a wrong value, a blank, and words of its error
 	Status  int    // of the run with the flag; batch and plan have 5 in the place of 1 and 4
 	Again   bool   // the line has run before, without the flag
 	Line    string // in the place of that of FlagLines

@@ -73,8 +73,8 @@ func (s *settings) editFlags() []flags.Flag {
 				edit.Latch, err = selection.ParseLatch(f.Texts)
 				return err
 			},
-			Help: "messages from before --start that are repeated there. auto (default): those of latched, transient local " +
-				"and /tf_static topics; none: nothing; P: the last message of topics P"},
+			Help: "messages from before --start that are repeated there. auto (default): messages of latched, transient " +
+				"local and /tf_static topics; none: nothing; P: the last message of topics P"},
 	)
 	for i, f := range list {
 		switch f.Name {

@@ -56,7 +56,7 @@ func (s *settings) readFlags() []flags.Flag {
 		distro.In(messageGroup, "ROS 2 distribution, such as humble, whose definitions to use if a recording has none",
 			"export play"),
 		distro.In(readGroup,
-			"ROS 2 distribution, such as humble, whose standard definitions to use; ROS 1 types are those of noetic", "defs"),
+			"ROS 2 distribution, such as humble, whose standard definitions to use; ROS 1 types come from noetic", "defs"),
 		s.threadsFlag().In(readGroup, "number of workers, "+strconv.Itoa(convert.MaxThreads)+
 			" at most; 0 (default) is one per core, up to 12", "cat info check verify"),
 		s.progressFlag().In(readGroup, "", "info check verify"),

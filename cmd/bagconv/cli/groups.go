@@ -50,7 +50,7 @@ var (
 	selectGroup = &flags.Group{Topic: "selection", Title: "SELECTION (what you leave out does not count as lost)",
 		Note: "TIME is 10, 10.5s, 1m30s or 00:01:30 from the start; -30s or end-30s before the end; 2024-05-01T12:00:00Z; " +
 			"@1676549454.5 (s since 1970); or ns since 1970."}
-	editGroup   = &flags.Group{Topic: "changes", Title: "CHANGES (topic names are those of the input)"}
+	editGroup   = &flags.Group{Topic: "changes", Title: "CHANGES (topic names as in the input)"}
 	outputGroup = &flags.Group{Topic: "output", Title: "OUTPUT"}
 	tableGroup  = &flags.Group{Topic: "export", Title: "OUTPUT"}
 	exportGroup = &flags.Group{Topic: "export",

@@ -25,7 +25,7 @@ func (e *env) recordFlags() []flags.Flag {
 	s, l := &e.set, &e.set.live
 	return flags.AllIn(recordGroup, "record",
 		flags.Flag{Name: "all", Short: "a", Kind: flags.OnOff, Set: flags.Put(&l.all),
-			Help: "record all topics, except those of --exclude-topic"},
+			Help: "record all topics, except topics of --exclude-topic"},
 		flags.Flag{Name: "topic", Short: "t", Arg: "P", Several: true, Set: flags.ParsedEach(&s.job.Select.Topics,
 			selection.ParsePattern),
 			Help: "record these topics, like TOPIC. P is a name, a glob (* matches any characters, / too), or re: and a " +
@@ -48,8 +48,8 @@ func (e *env) recordFlags() []flags.Flag {
 			Help: "keep the last messages in --buffer, and write them when the signal USR1 comes; several times if it comes " +
 				"again"},
 		flags.Flag{Name: "wall-time", Kind: flags.OnOff, Set: flags.Put(&l.wallTime),
-			Help: "times are those of this machine; without the flag they are those of /clock if /use_sim_time is set, and " +
-				"over a WebSocket those of the server"},
+			Help: "times come from the clock of this machine; without the flag they come from /clock if /use_sim_time is " +
+				"set, and over a WebSocket from the server"},
 	)
 }
 

@@ -4,8 +4,8 @@ package flags
 var gone = map[string]string{
 	"print-config": "bagconv help COMMAND has the defaults, and --config FILE reads flags as they stand on a line, " +
 		"without dashes",
-	"metrics": "--report FILE and --json have the numbers of a run, results of work those of a task, " +
-		"and --progress json those so far",
+	"metrics": "--report FILE and --json have the numbers of a run, results of work the numbers of a task, " +
+		"and --progress json the numbers so far",
 }
 
 // foreign are flags of other programs, with what does the same here.
