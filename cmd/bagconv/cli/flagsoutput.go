@@ -118,8 +118,9 @@ func (e *env) messageFlags() []flags.Flag {
 	list := flags.AllIn(messageGroup, makes+" batch plan append serve import",
 		flags.Flag{Name: "encoding", Kind: flags.OneWord, Values: flags.Words(e.encodings()...), ByOutput: true,
 			Default: "native", Set: flags.Put(&s.job.Encoding),
-			Help: "message encoding of OUT. native (default): the usual one of its format, with messages unchanged if IN " +
-				"has the same format; keep: messages unchanged, if the format allows it; others: that encoding, see bagconv formats"},
+			Help: "message encoding of OUT. native (default): the usual one of its format, with messages unchanged if " +
+				"IN has the same format; keep: messages unchanged, if the format allows it; others: that encoding, " +
+				"see bagconv formats"},
 		flags.Flag{Name: "proto-types", Kind: flags.OneWord, Values: flags.Words("mapped", "generated", "raw"),
 			Default: "mapped", Set: flags.Nth(&s.job.ProtoTypes, mapping.ProtoMapped, mapping.ProtoGenerated, mapping.ProtoRaw),
 			Help: "how types are converted between protobuf and ROS. mapped (default): Apollo's types to standard ROS types " +
