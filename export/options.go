@@ -65,7 +65,7 @@ func optionsOf(codecs []string) storage.Options {
 		option(nameTimes, storage.OptionChoice,
 			"what times in messages become: a timestamp, or their sec and nanosec", "timestamp", "struct"),
 		option(nameText, storage.OptionChoice,
-			"what text becomes: UTF-8, with U+FFFD for what is none, or its bytes", "utf8", "binary"),
+			"what text becomes: UTF-8, with U+FFFD for other bytes, or its bytes", "utf8", "binary"),
 		option(nameBlobs, storage.OptionChoice,
 			"what bytes of messages become: a column of bytes, or a struct, which has file, offset and "+
 				"size of large ones that lie in a file as they are, and the bytes of all others", "inline", "placed"),

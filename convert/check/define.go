@@ -191,7 +191,7 @@ func (c *checker) twoDefinitions(list []*kind) {
 		case !told[id] && !schema.Equal(old.graph, k.graph):
 			told[id] = true
 			c.add(Warning, "definition-two", "", "a program that has one of them cannot read messages of the other",
-				"%s has two definitions: those of %s and %s differ", k.typ, nearest.Some(old.topics, 3), nearest.Some(k.topics, 3))
+				"%s has two definitions: topics %s and %s differ", k.typ, nearest.Some(old.topics, 3), nearest.Some(k.topics, 3))
 		}
 	}
 }

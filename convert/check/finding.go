@@ -180,7 +180,7 @@ func (c *checker) trackFindings(s *stream, id storage.TopicID, t *track) {
 		}
 	}
 	if t.bad.n > 0 {
-		say(Error, "message-undecodable", t.bad, "the definition in the recording may differ from that of the publisher",
+		say(Error, "message-undecodable", t.bad, "the definition in the recording may differ from the publisher's",
 			"%d of %d messages do not fit the definition of %s; the first: %v", t.bad.n, t.n, s.typ, t.firstBad)
 	}
 	say(Warning, "message-trailing", t.rest, "the definition in the recording may be older than the publisher",

@@ -100,7 +100,7 @@ func (f *file) checkHeader(messages int64) error {
 	case n != messages:
 		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header counts %d messages; the file has %d", n, messages)
 	case messages > 0 && !crosses && (int64(begin) != f.begin || int64(end) != f.end):
-		return f.warn("header-wrong", 0, false, storage.Lost{}, "the times in the header do not match those of the "+
+		return f.warn("header-wrong", 0, false, storage.Lost{}, "the times in the header do not match the times of the "+
 			"messages; Apollo's viewer skips messages outside of them")
 	}
 	return nil

@@ -191,7 +191,7 @@ func (c *indexCheck) describes(d declaration) error {
 	x, counts := f.channels[d.name], "the section counts"
 	if x.typ == d.typ && !isSet(f.r.topics.list[x.topic].Schema.Data) && isSet(s.set) {
 		f.r.topics.complete(x.topic, s)
-		counts = "its descriptors are those of the index"
+		counts = "the index has its descriptors"
 	}
 	return f.warn("contested", x.from, false, storage.Lost{},
 		"the index describes channel %.80q otherwise than its section: %s", d.name, counts)

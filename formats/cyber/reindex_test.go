@@ -191,7 +191,7 @@ func TestContested(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := bytes.Index(whole, []byte("test.proto")) // in the section
-	for at, want := range map[int]string{name: "the section counts", name - 2: "its descriptors are those of the index"} {
+	for at, want := range map[int]string{name: "the section counts", name - 2: "the index has its descriptors"} {
 		b := bytes.Clone(whole)
 		b[at] ^= 2
 		write(b)

@@ -103,7 +103,7 @@ func (r *reader) open(ignore bool) error {
 		return err
 	}
 	if ignore && s != nil && why == "" {
-		why = "its definitions are not those of the chunks"
+		why = "its definitions differ from the definitions in the chunks"
 	}
 	if err := r.scan(s, why); err != nil {
 		return err

@@ -21,7 +21,7 @@ const maxTime = math.MaxUint32*1e9 + 999999999
 // options are in a variable of their own, as Create asks for them.
 var options = storage.Options{
 	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none", "lz4", "bz2"},
-		Help: "codec of the chunks; from bag to bag the default is that of IN, and chunks are copied unchanged"},
+		Help: "codec of the chunks; from bag to bag the default is the codec of IN, and chunks are copied unchanged"},
 	{Name: storage.NameLevel, Kind: storage.OptionInteger, Help: "compression level; 0 is the default of the codec"},
 	{Name: storage.NameChunkSize, Kind: storage.OptionSize,
 		Help: "message data per chunk: 768K, 4M (times 1024), or 4MB (times 1000)"},

@@ -141,7 +141,7 @@ func (r *reader) open(o *storage.ReadOptions) error {
 	}
 	if why == nil && o.Index == storage.IndexIgnored {
 		why = &reason{code: "index", at: int64(h.indexPos),
-			what: "its definitions are not those of the chunks; the index is not used", head: h}
+			what: "its definitions differ from the definitions in the chunks; the index is not used", head: h}
 	}
 	if why == nil {
 		if why, err = r.readIndex(h); err != nil {

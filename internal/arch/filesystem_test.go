@@ -17,7 +17,7 @@ var fileSystems = []string{"internal/iox/", "internal/testing/", "storage/storag
 // iox.OS is named only where the file system of a run is made, because it has no URLs: all else asks the one that
 // it is given.
 func TestFileSystems(t *testing.T) {
-	for _, path := range goFiles(t) {
+	for _, path := range goFiles(t, false) {
 		rel, err := filepath.Rel(filepath.Join("..", ".."), path)
 		if err != nil {
 			t.Fatal(err)

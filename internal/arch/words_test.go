@@ -30,32 +30,38 @@ var unnamed = map[string]string{
 	"internal/schema/defset": "wanted",
 }
 
+// A riddle is a phrase, as a regular expression, and what to write instead.
+type riddle struct {
+	phrase  *regexp.Regexp
+	instead string
+}
+
 // riddles are phrases of comments and documents that a reader has to read twice, and what to
 // write instead. CONTRIBUTING.md lists them, too.
-var riddles = []struct{ phrase, instead string }{
-	{`tells? whether`, "reports whether"},
-	{`\b(held|hold|holds) against\b`, "compare"},
-	{`\b(has|have) them not\b`, "if not implemented: nil"},
-	{`of which the first`, "the first of them"},
-	{`\b(it|that|this|what \w+) is said\b`, "is reported"},
-	{`\bwhere there (is|are) none\b`, "if there is none"},
-	{`\bare said to\b`, "the file has them as"},
-	{`\bpass(ed|es) over\b`, "skip"},
-	{`\b(hold|holds|held)\b[^.]{0,60}\bagainst\b`, "compare"},
+var riddles = []riddle{
+	{regexp.MustCompile(`tells? whether`), "reports whether"},
+	{regexp.MustCompile(`\b(held|hold|holds) against\b`), "compare"},
+	{regexp.MustCompile(`\b(has|have) them not\b`), "if not implemented: nil"},
+	{regexp.MustCompile(`of which the first`), "the first of them"},
+	{regexp.MustCompile(`\b(it|that|this|what \w+) is said\b`), "is reported"},
+	{regexp.MustCompile(`\bwhere there (is|are) none\b`), "if there is none"},
+	{regexp.MustCompile(`\bare said to\b`), "the file has them as"},
+	{regexp.MustCompile(`\bpass(ed|es) over\b`), "skip"},
+	{regexp.MustCompile(`\b(hold|holds|held)\b[^.]{0,60}\bagainst\b`), "compare"},
 }
 
-// pronouns are phrases of comments in which a pronoun stands for a noun that the reader has to look for.
-var pronouns = []struct{ phrase, instead string }{
-	{`\b(that|those)\s+of\b`, "the noun again: the definition of the row"},
-	{`\b(are|was|were)\s+none\b`, "the noun: not a record, no chunk"},
-	{`(^|[^e])\s+is\s+none\b`, "the noun: not a record, no chunk"}, // "nil if there is none" may stay
-	{`\bis\s+had\b`, "exists, is read, is known"},
+// pronouns are phrases of comments and messages in which a pronoun stands for a noun that the reader has to look for.
+var pronouns = []riddle{
+	{regexp.MustCompile(`\b(that|those)\s+of\b`), "the noun again: the definition of the row"},
+	{regexp.MustCompile(`\b(are|was|were)\s+none\b`), "the noun: not a record, no chunk"},
+	{regexp.MustCompile(`(^|[^e])\s+is\s+none\b`), "the noun: not a record, no chunk"}, // "nil if there is none" may stay
+	{regexp.MustCompile(`\bis\s+had\b`), "exists, is read, is known"},
 }
 
-// riddle returns the first of these phrases in a text, with the better one, or "".
-func riddle(text string, lists ...[]struct{ phrase, instead string }) string {
+// firstRiddle returns the first riddle in a text, with the better phrase, or "".
+func firstRiddle(text string, lists ...[]riddle) string {
 	for _, r := range slices.Concat(append(lists, riddles)...) {
-		if found := regexp.MustCompile(r.phrase).FindString(text); found != "" {
+		if found := r.phrase.FindString(text); found != "" {
 			return found + ": write " + r.instead
 		}
 	}
@@ -75,7 +81,7 @@ func TestWordsOfDocuments(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, line := range strings.Split(string(text), "\n") {
-				if found := riddle(line); found != "" && !strings.HasPrefix(line, "|") {
+				if found := firstRiddle(line); found != "" && !strings.HasPrefix(line, "|") {
 					t.Errorf("%s:%d: %s", path, i+1, found)
 				}
 			}
@@ -85,7 +91,7 @@ func TestWordsOfDocuments(t *testing.T) {
 
 // TestWords: no name in the code is vague, and no comment is a riddle.
 func TestWords(t *testing.T) {
-	for _, path := range goFiles(t) {
+	for _, path := range goFiles(t, false) {
 		for _, found := range wordsOf(t, path, nil) {
 			t.Error(found)
 		}
@@ -103,7 +109,7 @@ func wordsOf(t *testing.T, path string, src any) (found []string) {
 		return nil
 	}
 	for _, group := range file.Comments {
-		if phrase := riddle(group.Text(), pronouns); phrase != "" {
+		if phrase := firstRiddle(group.Text(), pronouns); phrase != "" {
 			found = append(found, set.Position(group.Pos()).String()+": a comment has "+phrase)
 		}
 	}
@@ -124,6 +130,10 @@ func wordsOf(t *testing.T, path string, src any) (found []string) {
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch x := n.(type) {
+		case *ast.BasicLit:
+			if phrase := firstRiddle(x.Value, pronouns); x.Kind == token.STRING && phrase != "" {
+				found = append(found, set.Position(x.Pos()).String()+": a text has "+phrase)
+			}
 		case *ast.TypeSpec:
 			name(x.Name)
 			member(x.Name)

@@ -197,7 +197,7 @@ func (p *Profile) QoS() (q storage.QoS, err error) {
 		if i < 0 && value != "" {
 			number, wrong := strconv.ParseUint(value, 10, 8)
 			if wrong != nil && err == nil {
-				err = fmt.Errorf("%s: %q is none of %s", key, value, strings.Join(names, ", "))
+				err = fmt.Errorf("%s: %q is not one of %s", key, value, strings.Join(names, ", "))
 			}
 			i = int(number)
 		}

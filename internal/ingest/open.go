@@ -205,7 +205,7 @@ func (s *scan) input(ctx context.Context, path string, fsys storage.FS) error {
 	case Parquet:
 		return s.parquet()
 	}
-	return fmt.Errorf("%q is none of the forms %v: %w", form, Forms(), storage.ErrUnsupported)
+	return fmt.Errorf("%q is not one of the forms %v: %w", form, Forms(), storage.ErrUnsupported)
 }
 
 // formOf returns the form of an input by its first bytes, unless it is given.

@@ -168,7 +168,7 @@ func (s *scan) times(t *table, columns []columnName) error {
 		return fmt.Errorf("topic %s: the table has no column log_time, time, or one of timestamps, among %s: %w",
 			t.Name, strings.Join(names, ", "), storage.ErrUnsupported)
 	}
-	s.remark("time-column", "topic %s: log times are those of column %s", t.Name, t.time)
+	s.remark("time-column", "topic %s: log times come from column %s", t.Name, t.time)
 	return nil
 }
 

@@ -83,7 +83,8 @@ const file_proto_desc_proto_rawDesc = "" +
 	"\x10proto_desc.proto\x12\x12apollo.cyber.proto\"b\n" +
 	"\tProtoDesc\x12\x12\n" +
 	"\x04desc\x18\x01 \x01(\fR\x04desc\x12A\n" +
-	"\fdependencies\x18\x02 \x03(\v2\x1d.apollo.cyber.proto.ProtoDescR\fdependenciesB(Z&github.com/bagconv/bagconv/proto/cyber"
+	"\fdependencies\x18\x02 " +
+	"\x03(\v2\x1d.apollo.cyber.proto.ProtoDescR\fdependenciesB(Z&github.com/bagconv/bagconv/proto/cyber"
 
 var (
 	file_proto_desc_proto_rawDescOnce sync.Once

@@ -1078,7 +1078,8 @@ var (
 
 func file_record_proto_rawDescGZIP() []byte {
 	file_record_proto_rawDescOnce.Do(func() {
-		file_record_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_record_proto_rawDesc), len(file_record_proto_rawDesc)))
+		file_record_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_record_proto_rawDesc),
+			len(file_record_proto_rawDesc)))
 	})
 	return file_record_proto_rawDescData
 }

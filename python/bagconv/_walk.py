@@ -155,7 +155,7 @@ class _Walk:
         target, source = self._names
         raise ConnectivityError(
             f"{self._fail()}: the frames are not connected: the parents of {source!r} end at {self._name(end)!r}, "
-            f"those of {target!r} at {self._name(target_end)!r}"
+            f"the parents of {target!r} at {self._name(target_end)!r}"
         )
 
     def _extrapolation(self, frame: int) -> NoReturn:
@@ -163,5 +163,5 @@ class _Walk:
         assert series is not None
         first, last = (f"{t // 10**9}.{t % 10**9:09d}" for t in (series.times[0], series.times[-1]))
         raise ExtrapolationError(
-            f"{self._fail()}: no transform at that time: those of {self._name(frame)!r} are from {first} to {last} s"
+            f"{self._fail()}: no transform at that time: the transforms of {self._name(frame)!r} are from {first} to {last} s"
         )

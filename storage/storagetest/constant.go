@@ -53,7 +53,7 @@ func (c *Config) checkConstant(t *testing.T, path string) (since storage.Damage)
 	defer r.Close()
 	before := r.Info().Clone()
 	if found := r.Damage(); !same(found, before.Damage) {
-		t.Errorf("after opening Damage is %+v, and that of Info %+v", found, before.Damage)
+		t.Errorf("after opening Damage is %+v, and Info has %+v", found, before.Damage)
 	}
 	spoiled := r.Info() // belongs to us
 	spoilInfo(spoiled)

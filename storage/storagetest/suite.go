@@ -147,7 +147,7 @@ func (c *Config) aliasing(t *testing.T) {
 	}
 	blocks, err := b.Blocks()
 	if err != nil || len(blocks) < 2 {
-		t.Logf("%d blocks, %v: nothing to hold against each other", len(blocks), err)
+		t.Logf("%d blocks, %v: nothing to compare", len(blocks), err)
 		return
 	}
 	var kept, other storage.Batch

@@ -34,5 +34,5 @@ KEYS
   count            range of the number of messages
 
 Sizes are 768K, 2G (times 1024) or 2GB (times 1000); durations 50ms, 2s or 10m.
-Unknown keys are errors. Messages of a topic are those of all its publishers.
+Unknown keys are errors. Messages of a topic come from all its publishers.
 `

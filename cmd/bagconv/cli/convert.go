@@ -192,10 +192,10 @@ func (e *env) recoverCommand() flags.Command {
 		About: `Writes all messages that can be read from the damaged recording IN into a clean
 recording OUT, and reports what was saved and what is lost, in messages, bytes
 and blocks (chunks). IN is not changed. OUT may have any format; if its name
-has no ending of a format, it has that of IN. Index, header and counts of OUT
-are new, and its messages are in order. Messages that were written to a database
-but never committed are recovered, too. A recording that is whole, but has no
-index, needs only bagconv reindex.`,
+has no ending of a format, it has the format of IN. Index, header and counts of
+OUT are new, and its messages are in order. Messages that were written to a
+database but never committed are recovered, too. A recording that is whole, but
+has no index, needs only bagconv reindex.`,
 		Examples: []string{
 			"bagconv recover cut{file} whole{file}",
 			"bagconv recover drive{other} whole{other} --report what.json",

@@ -67,7 +67,7 @@ func (e *env) showTopics(ctx context.Context, path, topic string) (err error) {
 			ended.failed = true
 			continue
 		case strings.HasPrefix(d.Origin, mapping.Given):
-			e.say("%s: no definition of %s in the file; this is that of %s", phrase.Clean(path), phrase.Clean(d.Type),
+			e.say("%s: the file has no definition of %s; this one comes from %s", phrase.Clean(path), phrase.Clean(d.Type),
 				phrase.Clean(d.Origin[len(mapping.Given):]))
 		case d.Origin != "file":
 			e.say("%s: no definition of %s in the file; this is the standard one of %s", phrase.Clean(path),

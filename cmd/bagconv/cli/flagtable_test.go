@@ -150,7 +150,8 @@ func pageRows(e *env) string {
 
 // TestFlagDocs: the table of docs/cli.md is that of the program. With -update it is written.
 func TestFlagDocs(t *testing.T) {
-	const path, begin, end = "../../../docs/cli.md", "<!-- flags: go test ./cmd/bagconv/cli -run FlagDocs -update -->\n\n", "\n<!-- end of flags -->\n"
+	const path, begin, end = "../../../docs/cli.md", "<!-- flags: go test ./cmd/bagconv/cli -run FlagDocs -update -->\n\n",
+		"\n<!-- end of flags -->\n"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

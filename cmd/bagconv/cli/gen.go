@@ -305,7 +305,7 @@ func (e *env) genCommand() flags.Command {
 a struct for each message type, and what fills it from the bytes of a message, in
 ROS 1 serialization or CDR. The code needs no ROS. LANGUAGE is
 cpp: C++11, without dependencies, a shared library and an example. Without IN, the
-types are those of --defs, or the standard ones of --distro.`,
+types come from --defs, or are the standard ones of --distro.`,
 		Note: `In Go, package values reads messages into structs without generated code, and in
 Python the package bagconv reads them as columns, rows and arrays. The same input
 makes the same code. docs/codegen.md shows how to use it.`,
@@ -343,7 +343,7 @@ func (s *settings) genFlags() []flags.Flag {
 		s.defsFlag().In(readGroup,
 			"where to find definitions that IN lacks, as convert --defs; without IN, the types to generate", "gen"),
 		distro.In(readGroup, "distribution whose standard definitions to use, such as humble; without IN, noetic makes ROS "+
-			"1 types of --defs, and the others those of ROS 2", "gen"),
+			"1 types of --defs, and the others the types of ROS 2", "gen"),
 		s.forceFlag("replace files of the same names in DIR"),
 	)
 }

@@ -182,7 +182,8 @@ func TestValidator(t *testing.T) {
 	s := &jsonSchema{}
 	if err := json.Unmarshal([]byte(`{"type":"object","required":["a"],"properties":{"a":{"$ref":"#/$defs/n"},"b":{"type":["string","null"],"pattern":"^x","minLength":2},
 		"c":{"enum":["u",3]},"d":{"type":"array","items":{"type":"boolean"},"minItems":1},"e":{"oneOf":[{"type":"integer"},{"type":"number"}]},
-		"f":{"type":"object","additionalProperties":{"const":1}}},"$defs":{"n":{"type":"integer","minimum":0}}}`), s); err != nil {
+		"f":{"type":"object","additionalProperties":{"const":1}}},"$defs":{"n":{"type":"integer","minimum":0}}}`),
+		s); err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]int{

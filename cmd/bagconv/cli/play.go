@@ -56,7 +56,8 @@ func (e *env) playFlags() []flags.Flag {
 }
 
 // playHint is the next step if the address is wrong.
-const playHint = "add ros1://HOST:11311, the address of a ROS 1 master, or ws://HOST:8765, that of foxglove_bridge"
+const playHint = "add ros1://HOST:11311, the address of a ROS 1 master, or ws://HOST:8765, the address of a " +
+	"foxglove_bridge"
 
 // play plays a recording.
 func (e *env) play(ctx context.Context) (err error) {
@@ -228,8 +229,8 @@ func (e *env) playCommand() flags.Command {
 		Name: "play", Part: livePart, Call: "play IN ADDRESS",
 		Summary: "play a recording to ROS 1, or to ROS 2 through a bridge",
 		About: `Publishes the messages of a recording of any format, at the times at which they
-were recorded. ADDRESS is ros1://HOST:11311, that of a ROS 1 master, or
-ws://HOST:8765, that of a server of the Foxglove WebSocket protocol which takes
+were recorded. ADDRESS is ros1://HOST:11311, a ROS 1 master, or
+ws://HOST:8765, a server of the Foxglove WebSocket protocol which takes
 messages of its clients: foxglove_bridge publishes them in ROS 2. Nothing of ROS
 is needed here. Messages are converted to what the system takes.
 

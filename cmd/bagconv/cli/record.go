@@ -61,7 +61,8 @@ func (e *env) record(ctx context.Context) error {
 		return flags.Usage("type for example: bagconv record ros1://localhost:11311 -a -o drive"+e.fileEnding(0),
 			"record takes the address of a running system")
 	case !slices.Contains(liveSchemes, words[0][:strings.Index(words[0], "://")]):
-		return flags.Usage("use ros1://HOST:11311, the address of a ROS 1 master, or ws://HOST:8765, that of foxglove_bridge",
+		return flags.Usage("use ros1://HOST:11311, the address of a ROS 1 master, or ws://HOST:8765, the address of a "+
+			"foxglove_bridge",
 			"%s: this system cannot be recorded", phrase.Clean(words[0]))
 	case out == "":
 		return flags.Usage("add -o drive"+e.fileEnding(0), "no output given")
@@ -200,11 +201,11 @@ func (e *env) recordCommand() flags.Command {
 	return flags.Command{
 		Name: "record", Part: livePart, Call: "record ADDRESS -o OUT TOPIC...", Summary: "record a running ROS system",
 		About: `Records topics of a running system into OUT, in any format that can be written.
-ADDRESS is ros1://HOST:11311, that of a ROS 1 master, or ws://HOST:8765, that of
-a server of the Foxglove WebSocket protocol: ROS 2 is recorded through
-foxglove_bridge. Nothing of ROS is needed here. TOPIC is a name, a glob or re: and a regular expression, as for --topic; or
-use -a. Topics that begin later are found. Stop with Ctrl-C: OUT is then
-completed and gets its name.
+ADDRESS is ros1://HOST:11311, a ROS 1 master, or ws://HOST:8765, a server of the
+Foxglove WebSocket protocol: ROS 2 is recorded through foxglove_bridge. Nothing
+of ROS is needed here. TOPIC is a name, a glob or re: and a regular expression,
+as for --topic; or use -a. Topics that begin later are found. Stop with Ctrl-C:
+OUT is then completed and gets its name.
 
 DDS and Zenoh themselves, and live systems of Apollo Cyber, cannot be recorded.`,
 		Note: `Until it is completed OUT stands in a hidden folder beside its place. If the

@@ -178,5 +178,5 @@ var exactCodes = []flags.Word{
 	{Value: string(verify.EmptyTopics), About: "topics without messages"},
 	{Value: string(verify.Definitions), About: "messages without a definition on one side"},
 	{Value: string(verify.Extras), About: "attachments and metadata records for which the other format has no place"},
-	{Value: string(verify.Flaws), About: "flaws of A that other readers refuse; those of B always count"},
+	{Value: string(verify.Flaws), About: "flaws of A that other readers refuse; flaws of B always count"},
 }

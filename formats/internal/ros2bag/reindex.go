@@ -241,7 +241,7 @@ func (x *reindexer) find() error {
 	for _, e := range entries {
 		n := e.Name()
 		if id := x.s.other(n); id != "" {
-			return refuse("the folder mixes two recordings: %s is none of storage %s", n, x.s.ID)
+			return refuse("the folder mixes two recordings: %s is no file of storage %s", n, x.s.ID)
 		}
 		if !x.s.hasPart(n) || strings.HasPrefix(n, ".") {
 			continue

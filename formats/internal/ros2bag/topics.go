@@ -60,7 +60,7 @@ func (t *Topics) Define(id storage.TopicID, s storage.Schema, path string) error
 		topic.Schema = s
 	} else if topic.Schema.Encoding != s.Encoding || !bytes.Equal(topic.Schema.Data, s.Data) {
 		return t.Warn("definition", false, path,
-			"topic %.200q: its definition differs from that of the part before, which is used", topic.Name)
+			"topic %.200q: its definition differs from the definition in the part before, which is used", topic.Name)
 	}
 	return nil
 }

@@ -46,8 +46,8 @@ func (m *Mapper) completeText(res *Result) {
 	if was := t.Metadata[storage.MetaTypeHash]; hash != "" && was != hash {
 		res.setMetadata(storage.MetaTypeHash, hash)
 		if was != "" {
-			res.remark("type-hash-changed", "the recording has a type hash for %s that is not that of its definition; that of "+
-				"the definition is written", res.Topic.Type)
+			res.remark("type-hash-changed", "the type hash of %s in the recording is not the hash of its definition, which is "+
+				"written", res.Topic.Type)
 		}
 	}
 }

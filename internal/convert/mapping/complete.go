@@ -88,7 +88,7 @@ func (m *Mapper) standard2(t *storage.Topic) (*Definition, error) {
 	d := &Definition{ROS: msg, Origin: "builtin " + distro}
 	if shared, _ := m.lib.unambiguous(name); shared == nil && hash == "" {
 		d.remark("definition-builtin",
-			"the recording has no definition of %s; that of its distribution, ROS 2 %s, is written", t.Type, distro)
+			"the recording has no definition of %s; the definition of its distribution, ROS 2 %s, is written", t.Type, distro)
 	}
 	return d, nil
 }

@@ -119,7 +119,8 @@ func TestMarker(t *testing.T) {
 	topic := &storage.Topic{Name: "/m", Type: name, Encoding: "cdr"}
 	_, err := proved(t, Options{SourceDistro: "humble", Definitions: []*defset.Set{other}}, topic,
 		[][]byte{{0, 1, 0, 0, 1, 2, 3}})
-	if err == nil || !strings.Contains(err.Error(), "that of other: the message ends too early: 4 bytes needed, 3 left "+
+	if err == nil || !strings.Contains(err.Error(), "the definition of other: the message ends too early: 4 bytes "+
+		"needed, 3 left "+
 		"at byte 4 of the message logged at 1970-01-01T00:00:00.000000000Z") {
 		t.Errorf("none fits: %v", err)
 	}
@@ -373,7 +374,8 @@ func descriptorsOf(t *testing.T, place string, kinds ...descriptorpb.FieldDescri
 
 // TestDescriptors: a protobuf topic without descriptors gets those of the user that fit.
 func TestDescriptors(t *testing.T) {
-	const number, text, double = descriptorpb.FieldDescriptorProto_TYPE_INT32, descriptorpb.FieldDescriptorProto_TYPE_STRING, descriptorpb.FieldDescriptorProto_TYPE_DOUBLE
+	const number, text, double = descriptorpb.FieldDescriptorProto_TYPE_INT32,
+		descriptorpb.FieldDescriptorProto_TYPE_STRING, descriptorpb.FieldDescriptorProto_TYPE_DOUBLE
 	topic := &storage.Topic{Name: "/t", Type: "p.T", Encoding: "protobuf"}
 	message := []byte{8, 5, 18, 2, 'h', 'i'} // f1 is 5, f2 is "hi"
 	right, wrong, older := descriptorsOf(t, "right", number, text), descriptorsOf(t, "wrong", double,

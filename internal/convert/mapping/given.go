@@ -31,7 +31,7 @@ func (l library) ros1Given(name string, suits func(*schema.Message) bool) (*Defi
 		if suits(msg) {
 			return nil
 		}
-		return fmt.Errorf("has md5sum %s, which is not that of its messages", schema.MD5(msg))
+		return fmt.Errorf("has md5sum %s, and its messages have another", schema.MD5(msg))
 	})
 }
 
@@ -41,7 +41,7 @@ func (l library) ros2Given(name, distro, hash string) (*Definition, error) {
 		if hash == "" || hash == hashOf(msg) {
 			return nil
 		}
-		return errors.New("has a type hash that is not that of its messages")
+		return errors.New("has another type hash than its messages")
 	})
 }
 
@@ -101,6 +101,6 @@ func (l library) messages(set *defset.Set, name string, d rosmsg.Dialect, distro
 
 // because adds the remark that a definition of the user is used, and why.
 func (d *Definition) because(format string, a ...any) *Definition {
-	d.remark("definition-given", "%s; that of %s is used", fmt.Sprintf(format, a...), d.Origin[len(Given):])
+	d.remark("definition-given", "%s; the definition of %s is used", fmt.Sprintf(format, a...), d.Origin[len(Given):])
 	return d
 }

@@ -151,11 +151,12 @@ func (l library) ros1Definition(t *storage.Topic) (*Definition, error) {
 				l.without(t.Type))
 		default:
 			return nil, fmt.Errorf(
-				"the bag has no definition of it, and its md5sum %s differs from that of the standard type, %s", want,
+				"the bag has no definition of it, and its md5sum %s differs from the md5sum of the standard type, %s", want,
 				schema.MD5(std))
 		}
 		d := &Definition{ROS: bare, Origin: "builtin " + ROS1Distro}
-		d.remark("definition-builtin", "the bag has no definition of %s; that of ROS 1 %s is used", t.Type, ROS1Distro)
+		d.remark("definition-builtin", "the bag has no definition of %s; the definition of ROS 1 %s is used", t.Type,
+			ROS1Distro)
 		d.misfit(err)
 		return d, nil
 	}
@@ -175,7 +176,8 @@ func (l library) ros1Definition(t *storage.Topic) (*Definition, error) {
 	if std != nil && want == schema.MD5(std) {
 		d := &Definition{ROS: std, Origin: "builtin " + ROS1Distro}
 		d.remark("definition-builtin",
-			"the bag's definition of %s does not have the md5sum of its messages; that of ROS 1 %s does, and is used", t.Type,
+			"the bag's definition of %s does not have the md5sum of its messages; the definition of ROS 1 %s does, and is used",
+			t.Type,
 			ROS1Distro)
 		return d, nil
 	}
@@ -264,7 +266,8 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*Definition, e
 		d.remark("definition-builtin", "the recording has no usable definition of %s; the standard one is used, which is "+
 			"the same in all ROS 2 distributions", name)
 	} else {
-		d.remark("definition-builtin", "the recording has no usable definition of %s; that of ROS 2 %s is used; other "+
+		d.remark("definition-builtin", "the recording has no usable definition of %s; the definition of ROS 2 %s is used; "+
+			"other "+
 			"distributions have another one, which --distro chooses", name, distro)
 	}
 	return d, nil

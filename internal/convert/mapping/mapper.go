@@ -238,7 +238,7 @@ func (m *Mapper) sumDefinition(res *Result) {
 	sum := schema.MD5(msg)
 	if res.setMetadata(storage.MetaMD5Sum, sum); was != "" {
 		res.remark("md5sum-changed",
-			"the source has %s in place of the md5sum, which nodes refuse; now it is that of the definition, %s", was, sum)
+			"the source has %s in place of the md5sum, which nodes refuse; now it is the md5sum of the definition, %s", was, sum)
 	}
 }
 

@@ -243,7 +243,8 @@ func (m *Mapper) migrate(t *storage.Topic) (*Result, error) {
 		if was, sum := t.Metadata[storage.MetaMD5Sum], schema.MD5(g.Target); t.Encoding == "ros1" && was != sum {
 			res.Remarks = slices.DeleteFunc(res.Remarks, func(r Remark) bool { return r.Code == "md5sum-mismatch" })
 			res.setMetadata(storage.MetaMD5Sum, sum)
-			res.remark("md5sum-changed", "the bag has the md5sum %s for the type; now it has that of its definition, %s", was,
+			res.remark("md5sum-changed", "the bag has the md5sum %s for the type; now it has the md5sum of its definition, %s",
+				was,
 				sum)
 		}
 		return res, nil

@@ -41,7 +41,7 @@ func (d *Definition) misfit(why error) {
 func usedText(origin string) string {
 	switch place, users := strings.CutPrefix(origin, Given); {
 	case users:
-		return "that of " + place
+		return "the definition of " + place
 	case origin == "file":
 		return "the recording's own"
 	}

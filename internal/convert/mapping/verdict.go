@@ -65,7 +65,8 @@ func (x *trial) decide(whose string) (d *Definition, choice bool, err error) {
 	if strings.HasPrefix(c.Origin, Given) {
 		code = "definition-given"
 	}
-	text := fmt.Sprintf("%s has no usable definition of %s; that of %s is used, which fits the messages that were tried",
+	text := fmt.Sprintf("%s has no usable definition of %s; the definition of %s is used, which fits the messages that "+
+		"were tried",
 		whose, x.typ, c.place())
 	if c.Origin == "file" {
 		text = fmt.Sprintf("%s has a definition of %s that no distribution has; it is used, as it fits the messages that "+
@@ -84,10 +85,12 @@ func (x *trial) decide(whose string) (d *Definition, choice bool, err error) {
 	switch {
 	case found.broke != "":
 		d.warn("definition-doubtful",
-			"no definition of %s fits all messages; that of %s does not fit %d of the %d that were tried: %s", x.typ, c.place(),
+			"no definition of %s fits all messages; the definition of %s does not fit %d of the %d that were tried: %s", x.typ,
+			c.place(),
 			found.misfits, x.messages, found.broke)
 	case found.doubt != "":
-		d.warn("definition-doubtful", "no definition of %s fits without a doubt; with that of %s there is %s", x.typ,
+		d.warn("definition-doubtful", "no definition of %s fits without a doubt; with the definition of %s there is %s",
+			x.typ,
 			c.place(), found.doubt)
 	}
 	x.unhelpful(d, fits)
@@ -112,7 +115,7 @@ func (x *trial) refusal(whose string) error {
 			parts = append(parts, fmt.Sprintf("and %d more", len(x.candidates)-i))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("that of %s: %s", c.place(), x.results[i].broke))
+		parts = append(parts, fmt.Sprintf("the definition of %s: %s", c.place(), x.results[i].broke))
 	}
 	for _, err := range x.same.unread {
 		parts = append(parts, err.Error())

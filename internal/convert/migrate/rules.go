@@ -63,7 +63,7 @@ func (r *Rules) Between(src *schema.Message, d rosmsg.Dialect, lookup func(strin
 		return nil, r.wrong(one.line, "the definition cannot be read: %v", err)
 	}
 	if schema.Equal(msg, src) {
-		return nil, r.wrong(one.line, "the definition is that of the messages themselves")
+		return nil, r.wrong(one.line, "the messages have this very definition")
 	}
 	return msg, nil
 }

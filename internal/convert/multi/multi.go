@@ -222,7 +222,7 @@ func (r *reader) newInfo() *storage.Info {
 		if len(differ) > 0 {
 			slices.Sort(differ)
 			p.differs = &storage.Warning{Code: "metadata-differs", Offset: -1,
-				Message: fmt.Sprintf("%s: other recordings have another value of %s; that of the first is kept", p.Path,
+				Message: fmt.Sprintf("%s: other recordings have another value of %s; the value of the first is kept", p.Path,
 					strings.Join(differ, ", "))}
 		}
 	}

@@ -125,7 +125,8 @@ func TestOptions(t *testing.T) {
 		line + "H\ntime stamp\nstring frame" + line + "P\nint8 x\nduration d\nE[] es" + line + "E"
 	data := unhex(t, "07 01000000 02000000 01000000 61 02000000 fb ffffffff 00000000 01000000 06 00000000 01000000 "+
 		"00000000 0102 0300 fcff 01000000 01000000 62")
-	const header, ps, rest = "{stamp:1000000002 frame:\"a\"}", "[{x:-5 d:-1000000000 es:[1]} {x:6 d:1 es:[]}]", `two=[3 -4] names=["b"] e=1`
+	const header, ps, rest = "{stamp:1000000002 frame:\"a\"}", "[{x:-5 d:-1000000000 es:[1]} {x:6 d:1 es:[]}]",
+		`two=[3 -4] names=["b"] e=1`
 	for _, c := range []struct {
 		o    columns.Options
 		want string

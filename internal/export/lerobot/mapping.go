@@ -195,7 +195,7 @@ func (m *Mapping) check(seen map[string]int) error {
 		return mapError(0, "", helpMap, "there is neither state nor action nor a camera")
 	}
 	if m.Start != "" && !slices.Contains(m.Topics(), m.Start) {
-		return mapError(seen["start"], "start", "name one of "+strings.Join(m.Topics(), ", "), "%s is none of the topics",
+		return mapError(seen["start"], "start", "name one of "+strings.Join(m.Topics(), ", "), "%s is not one of the topics",
 			m.Start)
 	}
 	return nil

@@ -72,7 +72,7 @@ func TestMappingRefused(t *testing.T) {
 		good + "episodes: value /b:c":             `line 4: episodes: "value /b:c" is no range of a value`,
 		good + "episodes: value /b:c between 2 1": "line 4: episodes: from 2 to 1 is no range",
 		good + "episodes: value /b between 1 2":   `line 4: episodes: "/b" does not have the form TOPIC:FIELD`,
-		good + "start: /other":                    "line 4: start: /other is none of the topics; name one of /a",
+		good + "start: /other":                    "line 4: start: /other is not one of the topics; name one of /a",
 		good + "chunks_size: 0":                   "line 4: chunks_size: ",
 		strings.Repeat("# long\n", 200_000):       "a mapping of 1400000 bytes",
 	} {

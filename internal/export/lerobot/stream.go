@@ -126,7 +126,7 @@ func (s *stream) refuse(err error) {
 	case errors.Is(err, errWidth):
 		s.lose("lerobot-width", "messages with other numbers than the first one has are not used; the first: "+err.Error())
 	case errors.Is(err, errFinite):
-		s.lose("lerobot-not-finite", "messages with a number that is none are not used; the first: "+err.Error())
+		s.lose("lerobot-not-finite", "messages with NaN or infinity in a number are not used; the first: "+err.Error())
 	default:
 		s.lose("messages-unreadable", err.Error())
 	}

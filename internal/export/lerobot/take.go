@@ -184,7 +184,7 @@ func (t *take) end() (s Stats, err error) {
 	}
 	s, ok := t.colors.stats()
 	if !ok {
-		t.c.w.note("nobody decoded pictures of %s: its statistics are those of ImageNet", t.c.name)
+		t.c.w.note("nobody decoded pictures of %s: its statistics are the statistics of ImageNet", t.c.name)
 	}
 	return s, nil
 }

@@ -98,7 +98,7 @@ func (o *RecodeOptions) args() ([]string, error) {
 // Frame sends a frame, which is not kept.
 func (r *Recoder) Frame(data []byte) error {
 	if r.size > 0 && len(data) != r.size {
-		return unsupported("", "a picture of %d bytes among those of %d", len(data), r.size)
+		return unsupported("", "a picture of %d bytes among pictures of %d", len(data), r.size)
 	}
 	return r.process.frame(data, 0)
 }

@@ -45,7 +45,7 @@ var zstd = compress.Lookup("zstd")
 // NewParquet begins a file of Parquet for a schema of package columns; meta is its metadata.
 func NewParquet(w io.Writer, schema []columns.Field, meta []KeyValue, o Options) (Table, error) {
 	if most := zstd.MaxLevel(); o.Level < -1 || o.Level > most {
-		return nil, fmt.Errorf("zstd has no level %d, but those from 1 to %d; -1 is none", o.Level, most)
+		return nil, fmt.Errorf("zstd has no level %d, but levels from 1 to %d; -1 is no compression", o.Level, most)
 	}
 	s := shape(schema)
 	p := &parquet{out: counter{w: w}, level: o.Level, leaves: s.leaves, pageBytes: pageBytes, fewest: fewest}

@@ -47,4 +47,4 @@ type Options struct {
 	Constants []schema.Constant
 }
 
-var errForeignPart = errors.New("internal error: the part is none of this table")
+var errForeignPart = errors.New("internal error: the part does not belong to this table")

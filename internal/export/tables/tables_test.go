@@ -175,7 +175,8 @@ func TestConstants(t *testing.T) {
 // TestLevels: a level that zstd does not have is refused.
 func TestLevels(t *testing.T) {
 	for level, ok := range map[int]bool{-2: false, -1: true, 0: true, 1: true, 23: false} {
-		if _, err := tables.NewParquet(io.Discard, imuProgram(t).Schema(), nil, tables.Options{Level: level}); (err == nil) != ok {
+		if _, err := tables.NewParquet(io.Discard, imuProgram(t).Schema(), nil,
+			tables.Options{Level: level}); (err == nil) != ok {
 			t.Errorf("%d: %v", level, err)
 		}
 	}
@@ -191,7 +192,8 @@ func TestSorted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := footerOf(t, write(t, makers[0], p, []*columns.Batch{b}, tables.Options{})); (len(got.RowGroups[0].SortingColumns) > 0) != want {
+		if got := footerOf(t, write(t, makers[0], p, []*columns.Batch{b},
+			tables.Options{})); (len(got.RowGroups[0].SortingColumns) > 0) != want {
 			t.Errorf("%v: %+v", times, got.RowGroups[0].SortingColumns)
 		}
 	}

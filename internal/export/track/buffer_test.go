@@ -107,9 +107,9 @@ func TestLookupErrors(t *testing.T) {
 				`the transforms of "base" are from 10.000000000 to 20.000000000 s`},
 		{"map", "crater", 15 * second, ErrDisconnected,
 			`no pose of frame "crater" in "map" at 15.000000000 s: the frames are not connected: ` +
-				`the parents of "crater" end at "moon", those of "map" at "map"`},
+				`the parents of "crater" end at "moon", the parents of "map" at "map"`},
 		{"crater", "lidar", 0, ErrDisconnected,
-			`no pose of frame "lidar" in "crater": the frames are not connected: the parents of "lidar" end at "map", those of "crater" at "moon"`},
+			`no pose of frame "lidar" in "crater": the frames are not connected: the parents of "lidar" end at "map", the parents of "crater" at "moon"`},
 		{"map", "sun", 0, ErrUnknownFrame, `no pose of frame "sun" in "map": unknown frame "sun"`},
 		{"sun", "map", 0, ErrUnknownFrame, `no pose of frame "map" in "sun": unknown frame "sun"`},
 		{"/map", "base", 0, ErrFrameName,
@@ -204,7 +204,7 @@ func TestParents(t *testing.T) {
 	}
 }
 
-// TestSeries: samples in any order, with and without a cache, are those of a sorted list.
+// TestSeries: samples in any order, with and without a cache, are the parents of a sorted list.
 func TestSeries(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for round := range 40 {

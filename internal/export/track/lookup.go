@@ -48,7 +48,7 @@ func (e *LookupError) Error() string {
 		}
 	case errors.Is(e.Err, ErrDisconnected):
 		fmt.Fprintf(&b, ": the parents of %.80q end at %.80q", e.Source, e.End)
-		fmt.Fprintf(&b, ", those of %.80q at %.80q", e.Target, e.TargetEnd)
+		fmt.Fprintf(&b, ", the parents of %.80q at %.80q", e.Target, e.TargetEnd)
 	default:
 		fmt.Fprintf(&b, ": at frame %.80q", e.End)
 	}

@@ -215,7 +215,7 @@ func (s *jsonSource) bytes(at place, f *message.Field) ([]byte, bool, error) {
 		})
 		return s.scratch, err == nil, err
 	case f.Type == nil && s.First(at.at) != '[':
-		return nil, false, refused("%s is none of bytes", s.short(at))
+		return nil, false, refused("%s is no string of bytes", s.short(at))
 	}
 	return nil, false, nil
 }

@@ -128,7 +128,7 @@ func (w *jsonWriter) one(f *message.Field, d *jsonschema.Property, at place) err
 		if !d.List { // else a list of texts
 			b, ok, err := w.bytes(at, f)
 			if err == nil && !ok {
-				err = refused("it is none of bytes")
+				err = refused("it is no string of bytes")
 			}
 			if err != nil {
 				return err

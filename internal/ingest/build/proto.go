@@ -150,7 +150,7 @@ func (w *protoWriter) scalar(f *message.Field, wf *pb.Field, at place) (bits uin
 	if f.Kind == message.Bytes {
 		var ok bool
 		if text, ok, err = w.bytes(at, f); err == nil && !ok {
-			err = refused("it is none of bytes")
+			err = refused("it is no string of bytes")
 		}
 		return 0, text, err
 	}

@@ -191,7 +191,7 @@ func (f *Fake) write(w http.ResponseWriter, r *http.Request, key string, o *fake
 		return false
 	}
 	if !sumFits(r, o.data) {
-		Refuse(w, 400, "BadDigest", "other bytes than those of the MD5")
+		Refuse(w, 400, "BadDigest", "the MD5 belongs to other bytes")
 		return false
 	}
 	f.objects[key], f.sorted = o, nil
@@ -231,7 +231,7 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request, key, id string, bo
 		}
 		o := newFakeObject(body, fmt.Sprintf("%x", md5.Sum(body)))
 		if !sumFits(r, body) {
-			Refuse(w, 400, "BadDigest", "other bytes than those of the MD5")
+			Refuse(w, 400, "BadDigest", "the MD5 belongs to other bytes")
 			return
 		}
 		u.parts[number] = o

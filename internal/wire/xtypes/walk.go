@@ -155,7 +155,7 @@ func (w *walk) field(t schema.Type, inside schema.Extensibility) {
 	end := w.r.Delimiter()
 	w.values(t, inside)
 	if w.r.OK() && w.r.Pos() != end {
-		w.r.Fail("a map or list whose size is not that of its values")
+		w.r.Fail("a map or list whose size differs from the size of its values")
 	}
 }
 

@@ -236,7 +236,8 @@ func file_basic_msgs_error_code_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_basic_msgs_error_code_proto_rawDesc), len(file_basic_msgs_error_code_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_basic_msgs_error_code_proto_rawDesc),
+				len(file_basic_msgs_error_code_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   1,
 			NumExtensions: 0,

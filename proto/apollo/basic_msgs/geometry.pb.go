@@ -292,7 +292,8 @@ func file_basic_msgs_geometry_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_basic_msgs_geometry_proto_rawDesc), len(file_basic_msgs_geometry_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_basic_msgs_geometry_proto_rawDesc),
+				len(file_basic_msgs_geometry_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   3,
 			NumExtensions: 0,

@@ -187,7 +187,8 @@ func file_basic_msgs_header_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_basic_msgs_header_proto_rawDesc), len(file_basic_msgs_header_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_basic_msgs_header_proto_rawDesc),
+				len(file_basic_msgs_header_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   1,
 			NumExtensions: 0,

@@ -81,7 +81,8 @@ const file_localization_msgs_gps_proto_rawDesc = "" +
 	"\x1blocalization_msgs/gps.proto\x12\x13apollo.localization\x1a\x17basic_msgs/header.proto\x1a\x1clocalization_msgs/pose.proto\"s\n" +
 	"\x03Gps\x12-\n" +
 	"\x06header\x18\x01 \x01(\v2\x15.apollo.common.HeaderR\x06header\x12=\n" +
-	"\flocalization\x18\x02 \x01(\v2\x19.apollo.localization.PoseR\flocalizationBLZJgithub.com/bagconv/bagconv/proto/apollo/localization_msgs;localizationmsgs"
+	"\flocalization\x18\x02 " +
+	"\x01(\v2\x19.apollo.localization.PoseR\flocalizationBLZJgithub.com/bagconv/bagconv/proto/apollo/localization_msgs;localizationmsgs"
 
 var (
 	file_localization_msgs_gps_proto_rawDescOnce sync.Once
@@ -121,7 +122,8 @@ func file_localization_msgs_gps_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_localization_msgs_gps_proto_rawDesc), len(file_localization_msgs_gps_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_localization_msgs_gps_proto_rawDesc),
+				len(file_localization_msgs_gps_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   1,
 			NumExtensions: 0,

@@ -121,7 +121,8 @@ func file_localization_msgs_imu_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_localization_msgs_imu_proto_rawDesc), len(file_localization_msgs_imu_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_localization_msgs_imu_proto_rawDesc),
+				len(file_localization_msgs_imu_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   1,
 			NumExtensions: 0,

@@ -182,7 +182,8 @@ const file_localization_msgs_localization_proto_rawDesc = "" +
 	"\x06header\x18\x01 \x01(\v2\x15.apollo.common.HeaderR\x06header\x12-\n" +
 	"\x04pose\x18\x02 \x01(\v2\x19.apollo.localization.PoseR\x04pose\x12B\n" +
 	"\vuncertainty\x18\x03 \x01(\v2 .apollo.localization.UncertaintyR\vuncertainty\x12)\n" +
-	"\x10measurement_time\x18\x04 \x01(\x01R\x0fmeasurementTimeBLZJgithub.com/bagconv/bagconv/proto/apollo/localization_msgs;localizationmsgs"
+	"\x10measurement_time\x18\x04 " +
+	"\x01(\x01R\x0fmeasurementTimeBLZJgithub.com/bagconv/bagconv/proto/apollo/localization_msgs;localizationmsgs"
 
 var (
 	file_localization_msgs_localization_proto_rawDescOnce sync.Once
@@ -230,7 +231,8 @@ func file_localization_msgs_localization_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_localization_msgs_localization_proto_rawDesc), len(file_localization_msgs_localization_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_localization_msgs_localization_proto_rawDesc),
+				len(file_localization_msgs_localization_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   2,
 			NumExtensions: 0,

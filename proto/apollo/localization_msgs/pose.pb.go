@@ -144,7 +144,8 @@ const file_localization_msgs_pose_proto_rawDesc = "" +
 	"\aheading\x18\x06 \x01(\x01R\aheading\x12N\n" +
 	"\x17linear_acceleration_vrf\x18\a \x01(\v2\x16.apollo.common.Point3DR\x15linearAccelerationVrf\x12H\n" +
 	"\x14angular_velocity_vrf\x18\b \x01(\v2\x16.apollo.common.Point3DR\x12angularVelocityVrf\x129\n" +
-	"\feuler_angles\x18\t \x01(\v2\x16.apollo.common.Point3DR\veulerAnglesBLZJgithub.com/bagconv/bagconv/proto/apollo/localization_msgs;localizationmsgs"
+	"\feuler_angles\x18\t " +
+	"\x01(\v2\x16.apollo.common.Point3DR\veulerAnglesBLZJgithub.com/bagconv/bagconv/proto/apollo/localization_msgs;localizationmsgs"
 
 var (
 	file_localization_msgs_pose_proto_rawDescOnce sync.Once
@@ -190,7 +191,8 @@ func file_localization_msgs_pose_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_localization_msgs_pose_proto_rawDesc), len(file_localization_msgs_pose_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_localization_msgs_pose_proto_rawDesc),
+				len(file_localization_msgs_pose_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   1,
 			NumExtensions: 0,

@@ -621,7 +621,8 @@ func file_sensor_msgs_gnss_best_pose_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sensor_msgs_gnss_best_pose_proto_rawDesc), len(file_sensor_msgs_gnss_best_pose_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sensor_msgs_gnss_best_pose_proto_rawDesc),
+				len(file_sensor_msgs_gnss_best_pose_proto_rawDesc)),
 			NumEnums:      3,
 			NumMessages:   1,
 			NumExtensions: 0,

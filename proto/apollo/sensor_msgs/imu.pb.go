@@ -113,7 +113,8 @@ const file_sensor_msgs_imu_proto_rawDesc = "" +
 	"\x10measurement_time\x18\x02 \x01(\x01R\x0fmeasurementTime\x12,\n" +
 	"\x10measurement_span\x18\x03 \x01(\x02:\x010R\x0fmeasurementSpan\x12G\n" +
 	"\x13linear_acceleration\x18\x04 \x01(\v2\x16.apollo.common.Point3DR\x12linearAcceleration\x12A\n" +
-	"\x10angular_velocity\x18\x05 \x01(\v2\x16.apollo.common.Point3DR\x0fangularVelocityB@Z>github.com/bagconv/bagconv/proto/apollo/sensor_msgs;sensormsgs"
+	"\x10angular_velocity\x18\x05 " +
+	"\x01(\v2\x16.apollo.common.Point3DR\x0fangularVelocityB@Z>github.com/bagconv/bagconv/proto/apollo/sensor_msgs;sensormsgs"
 
 var (
 	file_sensor_msgs_imu_proto_rawDescOnce sync.Once
@@ -153,7 +154,8 @@ func file_sensor_msgs_imu_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sensor_msgs_imu_proto_rawDesc), len(file_sensor_msgs_imu_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sensor_msgs_imu_proto_rawDesc),
+				len(file_sensor_msgs_imu_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   1,
 			NumExtensions: 0,

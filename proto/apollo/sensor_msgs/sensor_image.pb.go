@@ -266,7 +266,8 @@ func file_sensor_msgs_sensor_image_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sensor_msgs_sensor_image_proto_rawDesc), len(file_sensor_msgs_sensor_image_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sensor_msgs_sensor_image_proto_rawDesc),
+				len(file_sensor_msgs_sensor_image_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   2,
 			NumExtensions: 0,

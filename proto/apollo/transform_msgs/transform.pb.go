@@ -248,7 +248,8 @@ func file_transform_msgs_transform_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_transform_msgs_transform_proto_rawDesc), len(file_transform_msgs_transform_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_transform_msgs_transform_proto_rawDesc),
+				len(file_transform_msgs_transform_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   3,
 			NumExtensions: 0,
