@@ -91,7 +91,7 @@ func CountBefore(ctx context.Context, job *Job, windows []selection.Window) ([][
 	}
 	count := recording.Each{Topics: plan, Write: write}
 	picked := query
-	picked.Pick = &storage.Query{NoData: true}
+	picked.Pick = &recording.Pick{NoData: true}
 	_, err := recording.Read(ctx, job.Ref(), picked, count)
 	if storage.IsDamage(err) { // there is no such index, or a wrong one
 		_, err = recording.Read(ctx, job.Ref(), query, count)

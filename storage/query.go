@@ -7,10 +7,9 @@ import (
 )
 
 // A Querier reads some messages of a recording in the order of time, by its index and without
-// reading the rest: the messages of a time range, forwards or backwards, or the n-th message of a
-// topic.
+// reading the rest: the messages of a time range, forwards or backwards.
 //
-//	for m, err := range querier.Query(ctx, storage.Query{Topics: ids, Skip: 999, Limit: 1}) { // the 1000th
+//	for m, err := range querier.Query(ctx, storage.Query{End: at, Reverse: true, Limit: 1}) { // the last one up to at
 //
 // What is read besides the messages depends on the index of the format:
 // docs/library.md describes it for each. The index is trusted: messages that are not
@@ -38,7 +37,6 @@ type Query struct {
 	Start, End int64
 
 	Reverse bool  // the last message comes first
-	Skip    int64 // number of messages to leave out at the start, in the order of the query
 	Limit   int64 // most messages to return; 0: no limit
 
 	// NoData reads no data of messages where the index does without: only Topic and LogTime of the

@@ -67,7 +67,7 @@ func topicID(info *storage.Info, name string) storage.TopicID {
 	panic("no topic " + name)
 }
 
-// The n-th message of a topic, and the last ones before a moment, without reading
+// The first message of a topic, and the last ones before a moment, without reading
 // the rest of the file.
 func ExampleOpen_query() {
 	ctx := context.Background()
@@ -79,11 +79,11 @@ func ExampleOpen_query() {
 	info := r.Info()
 	imu := []storage.TopicID{topicID(info, "/imu/data")}
 
-	for m, err := range r.Query(ctx, storage.Query{Topics: imu, Skip: 99, Limit: 1}) {
+	for m, err := range r.Query(ctx, storage.Query{Topics: imu, Limit: 1}) {
 		if err != nil {
 			panic(err)
 		}
-		fmt.Println("the 100th:", m.LogTime)
+		fmt.Println("the first:", m.LogTime)
 	}
 	at := info.Start + 500_000_000
 	for m, err := range r.Query(ctx, storage.Query{Topics: imu, Start: info.Start, End: at, Reverse: true, Limit: 2}) {
@@ -93,7 +93,7 @@ func ExampleOpen_query() {
 		fmt.Println("before half a second:", m.LogTime)
 	}
 	// Output:
-	// the 100th: 1700000000247793911
+	// the first: 1700000000000281056
 	// before half a second: 1700000000497763249
 	// before half a second: 1700000000495315075
 }

@@ -92,7 +92,7 @@ func libraryMessages(ctx context.Context, r *storage.Recording, info *storage.In
 
 func libraryQuery(ctx context.Context, r *storage.Recording, imu []storage.TopicID, at int64) error {
 	for _, q := range []storage.Query{
-		{Topics: imu, Skip: 99, Limit: 1},               // the 100th
+		{Topics: imu, Limit: 10},                        // the first ten
 		{Topics: imu, Start: at - 1e9, End: at},         // of a second
 		{Topics: imu, End: at, Reverse: true, Limit: 1}, // the last one up to at
 	} {

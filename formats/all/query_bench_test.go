@@ -97,16 +97,24 @@ func benchOpen(b *testing.B, path string, f func(storage.Reader)) {
 	}
 }
 
+// nth reads the heads of n messages, and the message after them.
 func nth(t testing.TB, r storage.Reader, topic storage.TopicID, n int64) {
-	given := 0
-	ask := storage.Query{Topics: []storage.TopicID{topic}, Skip: n, Limit: 1}
-	for _, err := range storage.ReaderCapabilities(r).Query.Query(context.Background(), ask) {
+	query := storage.ReaderCapabilities(r).Query
+	given, at := int64(0), int64(0)
+	ask := storage.Query{Topics: []storage.TopicID{topic}, Limit: n + 1, NoData: true}
+	for m, err := range query.Query(context.Background(), ask) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		given, at = given+1, m.LogTime
+	}
+	for _, err := range query.Query(context.Background(), storage.Query{Topics: ask.Topics, Start: at, Limit: 1}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		given++
 	}
-	if given != 1 {
+	if given != n+2 {
 		t.Fatalf("%d messages", given)
 	}
 }

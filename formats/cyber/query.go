@@ -4,9 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"sync"
 
-	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/internal/timeorder"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -22,7 +20,7 @@ func (r *reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 		defer x.close()
 		x.start, x.end = q.Range()
 		var err error
-		if x.wanted, x.all, err = timeorder.Wanted(&q, len(r.topics.list)); err != nil {
+		if x.wanted, err = timeorder.Wanted(&q, len(r.topics.list)); err != nil {
 			yield(nil, fail(err))
 			return
 		}
@@ -43,13 +41,10 @@ type query struct {
 	ctx        context.Context
 	start, end int64
 	wanted     []bool // index = TopicID
-	all        bool
 	chunks     []*chunk
+	heads      view
 	msgs       view // on the messages that are returned
 	msg        storage.Message
-
-	mu   sync.Mutex
-	free []*view // on heads, that Open does not use now
 }
 
 // A view is a window on one file after the other, with what the messages so far show of the next
@@ -77,61 +72,18 @@ func (v *view) close() {
 	}
 }
 
-// view returns a view that nobody else uses; put takes it back.
-func (x *query) view() *view {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if n := len(x.free); n > 0 {
-		v := x.free[n-1]
-		x.free = x.free[:n-1]
-		return v
-	}
-	return &view{}
-}
-
-func (x *query) put(v *view) {
-	x.mu.Lock()
-	x.free = append(x.free, v)
-	x.mu.Unlock()
-}
-
 // close leaves the memory of messages and heads to other queries.
 func (x *query) close() {
-	for _, v := range append(x.free, &x.msgs) {
-		v.close()
-	}
+	x.heads.close()
+	x.msgs.close()
 }
-
-// Count is what a chunk's header has, if all topics are asked for. See
-// timeorder.Source.
-func (x *query) Count(i int) (int64, error) {
-	if c := x.chunks[i]; x.all && (c.measured || c.bounded) {
-		return c.count, nil
-	}
-	return -1, nil
-}
-
-// Total is what the index counts, or what opening has counted if there is no sound index. See
-// timeorder.Source.
-func (x *query) Total() (n int64) {
-	for i, wanted := range x.wanted {
-		if wanted {
-			n += x.r.topics.counts[i]
-		}
-	}
-	return n
-}
-
-// Ahead is one for each processor, up to a few. See timeorder.Source.
-func (x *query) Ahead() int { return ordered.QueryWorkers() }
 
 // Open goes over the heads of a chunk. See timeorder.Source.
 func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	if err := x.r.ctx.Err(); err != nil {
 		return nil, err
 	}
-	c, v := x.chunks[i], x.view()
-	defer x.put(v)
+	c, v := x.chunks[i], &x.heads
 	w := v.on(c.file)
 	k := &cursor{x: x, chunk: c, walker: walker{w: w, end: c.body + c.size}}
 	m := &k.walker.m
@@ -163,7 +115,7 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 		at = next
 	}
 	k.Sort(reverse)
-	k.leaps = slices.Clone(v.leaps) // another chunk may have the view next
+	k.leaps = slices.Clone(v.leaps) // another chunk has the view next
 	return k, nil
 }
 

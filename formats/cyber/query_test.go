@@ -11,11 +11,11 @@ import (
 // FuzzQuery asks any bytes for anything.
 func FuzzQuery(f *testing.F) {
 	f.Add(newRecord(nil).channel("/a", "test.String", testDesc()).channel("/b", "", nil).chunk(three...).chunk(three[1]).b,
-		int64(0), int64(0), int64(1), int64(2), false)
-	f.Add(tiny(f)[:6000], int64(0), int64(1)<<62, int64(0), int64(0), true)
+		int64(0), int64(0), int64(2), false)
+	f.Add(tiny(f)[:6000], int64(0), int64(1)<<62, int64(0), true)
 	f.Add(newRecord(nil).channel("/a", "test.String", nil).channel("/a", "other", nil).chunk(three...).section(1,
-		[]byte("\x08\x01\x10\x05")).section(2, body(three...)).b, int64(0), int64(0), int64(0), int64(0), true)
-	f.Fuzz(func(t *testing.T, b []byte, start, end, skip, limit int64, reverse bool) {
+		[]byte("\x08\x01\x10\x05")).section(2, body(three...)).b, int64(0), int64(0), int64(0), true)
+	f.Fuzz(func(t *testing.T, b []byte, start, end, limit int64, reverse bool) {
 		if len(b) > maxFuzz {
 			return
 		}
@@ -24,7 +24,7 @@ func FuzzQuery(f *testing.F) {
 			return
 		}
 		defer r.Close()
-		ask := storage.Query{Start: start, End: end, Skip: max(skip, 0), Limit: max(limit, 0), Reverse: reverse}
+		ask := storage.Query{Start: start, End: end, Limit: max(limit, 0), Reverse: reverse}
 		if info := r.Info(); len(info.Topics) > 1 {
 			ask.Topics = []storage.TopicID{1, 0}
 		}

@@ -15,7 +15,7 @@ import (
 func (r *folderReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
 		wrap := func(err error) error { return r.fail(r.path, "query", err) }
-		wanted, all, err := timeorder.Wanted(&q, len(r.topics.List))
+		wanted, err := timeorder.Wanted(&q, len(r.topics.List))
 		if err != nil {
 			yield(nil, wrap(err))
 			return
@@ -25,7 +25,7 @@ func (r *folderReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*st
 		var parts []timeorder.Part
 		for _, p := range r.parts {
 			one := p.query(ctx, q)
-			one.All, one.Wanted = all, make([]bool, len(p.topics))
+			one.Wanted = make([]bool, len(p.topics))
 			for i, t := range p.topics {
 				one.Wanted[i] = wanted[t]
 			}
@@ -56,18 +56,6 @@ func (x *folderQuery) at(i int) (*inPart, *chunked.Query, int) {
 	b := x.r.blocks[i]
 	return b.part, x.parts[slices.Index(x.r.parts, b.part)], b.block
 }
-
-// Count is the count of the part. See timeorder.Source.
-func (x *folderQuery) Count(i int) (int64, error) {
-	_, q, block := x.at(i)
-	return q.Count(block)
-}
-
-// Total is not needed: chunks are counted. See timeorder.Source.
-func (x *folderQuery) Total() int64 { return -1 }
-
-// Ahead is 0: what is skipped is counted. See timeorder.Source.
-func (x *folderQuery) Ahead() int { return 0 }
 
 // Open opens the block of the part. See timeorder.Source.
 func (x *folderQuery) Open(i int, reverse bool) (timeorder.Cursor, error) {

@@ -42,21 +42,6 @@ func (x *lookup) wanted(q *chunked.Query, channel uint16) bool {
 // indexed reports whether a block has a Message Index with its topics.
 func (x *lookup) indexed(b *block) bool { return len(b.counts) > 0 && len(x.r.defs.changes) == 0 }
 
-// Count adds up the counts of a Chunk Index. See chunked.Index.
-func (x *lookup) Count(q *chunked.Query, i int) (int64, error) {
-	b := &x.r.blocks[i]
-	if !x.indexed(b) {
-		return -1, nil
-	}
-	n := int64(0)
-	for _, c := range b.counts {
-		if x.wanted(q, c.channel) {
-			n += c.n
-		}
-	}
-	return n, nil
-}
-
 // Find reads the Message Index. ok is false if it does not fit the Chunk Index. See
 // chunked.Index.
 func (x *lookup) Find(q *chunked.Query, i int) (plain chunked.Extent, ok bool, err error) {

@@ -34,22 +34,6 @@ type lookup struct {
 	counts map[uint32]uint32 // of the wanted connections in a chunk, by its CHUNK_INFO
 }
 
-// Count adds up the counts of a CHUNK_INFO. See chunked.Index.
-func (x *lookup) Count(q *chunked.Query, i int) (int64, error) {
-	b := &x.r.blocks[i]
-	if b.info == 0 {
-		return -1, nil
-	}
-	if err := x.readInfo(q, b); err != nil {
-		return 0, err
-	}
-	n := int64(0)
-	for _, c := range x.counts {
-		n += int64(c)
-	}
-	return n, nil
-}
-
 // readInfo fills in counts.
 func (x *lookup) readInfo(q *chunked.Query, b *block) error {
 	var h header

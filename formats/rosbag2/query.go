@@ -22,7 +22,7 @@ func (r *reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 		x := &query{r: r, ctx: ctx, q: q, batch: storage.Batch{Buf: *buf}}
 		defer func() { *buf = x.batch.Buf; messages.Put(buf) }()
 		var err error
-		if x.wanted, _, err = timeorder.Wanted(&q, len(r.topics.List)); err == nil {
+		if x.wanted, err = timeorder.Wanted(&q, len(r.topics.List)); err == nil {
 			err = x.list()
 		}
 		if err != nil {
@@ -77,26 +77,6 @@ func noIndex(path string) error {
 		Hint: "read all of it in file order, or convert it: outputs have such an index",
 	}
 }
-
-// Count is not known: no table counts messages. See timeorder.Source.
-func (x *query) Count(int) (int64, error) { return -1, nil }
-
-// Total is what metadata.yaml counts, if it agrees with the number of rows, or
-// what opening has counted. See timeorder.Source.
-func (x *query) Total() (n int64) {
-	if x.r.estimated {
-		return -1
-	}
-	for i, t := range x.r.topics.List {
-		if x.wanted[i] {
-			n += t.Messages
-		}
-	}
-	return n
-}
-
-// Ahead is 0: rows are looked at ahead, not files (queryrows.go). See timeorder.Source.
-func (x *query) Ahead() int { return 0 }
 
 // Open starts to go over the index of a part. See timeorder.Source.
 func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {

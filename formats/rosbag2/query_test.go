@@ -20,16 +20,16 @@ func FuzzQuery(f *testing.F) {
 	path, _ := smallBag(f, f.TempDir())
 	db, err := os.ReadFile(path)
 	check(f, err)
-	f.Add(db, int64(0), int64(0), int64(3), int64(5), false)
-	f.Add(db, int64(5), int64(30), int64(0), int64(0), true)
-	f.Add(db[:len(db)/2], int64(0), int64(0), int64(0), int64(0), true)
-	f.Fuzz(func(t *testing.T, db []byte, start, end, skip, limit int64, reverse bool) {
+	f.Add(db, int64(0), int64(0), int64(5), false)
+	f.Add(db, int64(5), int64(30), int64(0), true)
+	f.Add(db[:len(db)/2], int64(0), int64(0), int64(0), true)
+	f.Fuzz(func(t *testing.T, db []byte, start, end, limit int64, reverse bool) {
 		r, err := open(context.Background(), "/x/bad.db3", storage.ReadOptions{FS: memFS{"/x/bad.db3": db}})
 		if err != nil {
 			return
 		}
 		defer r.Close()
-		ask := storage.Query{Start: start, End: end, Skip: max(skip, 0), Limit: max(limit, 0), Reverse: reverse}
+		ask := storage.Query{Start: start, End: end, Limit: max(limit, 0), Reverse: reverse}
 		info := r.Info()
 		if len(info.Topics) > 1 {
 			ask.Topics = []storage.TopicID{1, 0}
@@ -171,10 +171,12 @@ func TestQueryAhead(t *testing.T) {
 		check(t, err)
 		storagetest.CheckQueries(t, r, 3, 15)
 		for range 3 * maxIdle { // a caller that leaves while steps are ahead
-			ask := storage.Query{Topics: []storage.TopicID{1}, Skip: 2000, Reverse: true}
+			ask, n := storage.Query{Topics: []storage.TopicID{1}, Reverse: true, NoData: true}, 0
 			for _, err := range r.(storage.Querier).Query(context.Background(), ask) {
 				check(t, err)
-				break
+				if n++; n > 2000 {
+					break
+				}
 			}
 		}
 		if idle := len(r.(*reader).idle); idle == 0 || idle > maxIdle { // how many there are depends on who was quick

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/bagconv/bagconv/internal/ahead"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -17,16 +16,11 @@ type merge struct {
 	ctx         context.Context
 	src         Source
 	reverse     bool
-	single      bool            // the query is for one message, which is there
 	first, last int64           // keys of the query's range
-	skip        int64           // messages still to be left out
 	noData      bool            // heads are enough
 	bare        storage.Message // of a head
 	parts       []part          // the ones that may have something of the query, by first key
 	open        cursors
-	ahead       ahead.Queue // opens the first of parts
-	queued      []*opening  // for them
-	largest     int64       // heads that a part had, as far as they are known
 }
 
 // A part is a Part by keys.
@@ -36,8 +30,8 @@ type part struct {
 	timed       bool
 }
 
-func newMerge(ctx context.Context, q storage.Query, src Source, single bool) *merge {
-	m := &merge{ctx: ctx, src: src, reverse: q.Reverse, single: single, skip: q.Skip, noData: q.NoData}
+func newMerge(ctx context.Context, q storage.Query, src Source) *merge {
+	m := &merge{ctx: ctx, src: src, reverse: q.Reverse, noData: q.NoData}
 	first, last := q.Range()
 	m.first, m.last = m.key(first), m.key(last)
 	if q.Reverse {
@@ -52,15 +46,8 @@ func (m *merge) all(parts []Part, limit int64, give func(*storage.Message) bool)
 		for _, o := range m.open {
 			err = errors.Join(err, o.cursor.Close())
 		}
-		for _, o := range m.queued[:m.ahead.Stop()] {
-			if o.err == nil {
-				err = errors.Join(err, o.cursor.Close())
-			}
-		}
 	}()
-	if err := m.list(parts); err != nil {
-		return err
-	}
+	m.list(parts)
 	return m.run(limit, give)
 }
 
@@ -71,9 +58,8 @@ func (m *merge) key(t int64) int64 {
 	return t
 }
 
-// list sorts the parts that may have something, and drops parts that are skipped
-// as a whole.
-func (m *merge) list(parts []Part) error {
+// list sorts the parts that may have something.
+func (m *merge) list(parts []Part) {
 	for i, p := range parts {
 		x := part{i: i, order: i, first: m.first, last: m.last, timed: p.Timed}
 		if p.Timed {
@@ -98,46 +84,6 @@ func (m *merge) list(parts []Part) error {
 		}
 		return a.order - b.order
 	})
-	if m.skip == 0 {
-		return nil
-	}
-	return m.leap()
-}
-
-// leap drops the parts whose messages are all skipped. The parts before k have
-// no more messages than are skipped, so a part that ends before part k begins is
-// skipped as a whole. It is dropped if it also lies wholly in the range.
-func (m *merge) leap() error {
-	sum, k := int64(0), 0
-	counts := make([]int64, 0, 64)
-	for ; k < len(m.parts); k++ {
-		if err := m.ctx.Err(); k&255 == 0 && err != nil {
-			return err
-		}
-		n := int64(-1)
-		if m.parts[k].timed {
-			var err error
-			if n, err = m.src.Count(m.parts[k].i); err != nil {
-				return err
-			}
-		}
-		if n < 0 || n > m.skip-sum {
-			break
-		}
-		sum += n
-		counts = append(counts, n)
-	}
-	rest := m.parts[:0]
-	for i, p := range m.parts {
-		whole := p.first >= m.first && p.last <= m.last
-		if i < k && whole && (k == len(m.parts) || p.last < m.parts[k].first) {
-			m.skip -= counts[i]
-			continue
-		}
-		rest = append(rest, p)
-	}
-	m.parts = rest
-	return nil
 }
 
 // run passes on messages until there are no more, or limit is reached.
@@ -153,33 +99,22 @@ func (m *merge) run(limit int64, give func(*storage.Message) bool) error {
 			m.parts = m.parts[1:]
 		}
 		if len(m.open) == 0 {
-			if m.single {
-				return errCount
-			}
 			return nil
 		}
 		top := m.open[0]
-		if m.skip > 0 {
-			m.skip--
-		} else {
-			msg, err := m.read(top)
-			if err != nil {
-				return err
+		msg, err := m.read(top)
+		if err != nil {
+			return err
+		}
+		if msg != nil {
+			if !give(msg) {
+				return errStopped
 			}
-			if msg == nil && m.single {
-				return errUnread
-			}
-			if msg != nil {
-				if !give(msg) {
-					return errStopped
-				}
-				if passed++; passed == limit {
-					return nil
-				}
+			if passed++; passed == limit {
+				return nil
 			}
 		}
 		if err := m.advance(top); err == io.EOF {
-			m.largest = max(m.largest, top.passed)
 			heap.Pop(&m.open)
 			err = top.cursor.Close()
 			if err != nil {
@@ -207,18 +142,11 @@ func (m *merge) start(p part) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
-	var got opening
-	if len(m.queued) > 0 {
-		m.ahead.Take()
-		got, m.queued = *m.queued[0], m.queued[1:]
-	} else {
-		got.cursor, got.err = m.src.Open(p.i, m.reverse)
+	c, err := m.src.Open(p.i, m.reverse)
+	if err != nil {
+		return err
 	}
-	if got.err != nil {
-		return got.err
-	}
-	m.openAhead()
-	o := &openPart{cursor: got.cursor, order: p.order, key: p.first, last: p.last, timed: p.timed}
+	o := &openPart{cursor: c, order: p.order, key: p.first, last: p.last, timed: p.timed}
 	if err := m.advance(o); err != nil {
 		if err == io.EOF {
 			err = nil
@@ -227,26 +155,6 @@ func (m *merge) start(p part) error {
 	}
 	heap.Push(&m.open, o)
 	return nil
-}
-
-// An opening is what Open returns.
-type opening struct {
-	cursor Cursor
-	err    error
-}
-
-// openAhead opens the parts after the first one, as far as what is still to be
-// skipped will need them: each is taken to have as many heads as the largest so far.
-func (m *merge) openAhead() {
-	m.ahead.Workers = m.src.Ahead()
-	if m.largest == 0 || m.ahead.Workers == 0 || len(m.queued) > maxAhead/2 {
-		return
-	}
-	for n := min(m.skip/m.largest, int64(len(m.parts)-1), maxAhead); int64(len(m.queued)) < n; {
-		o, part := &opening{}, m.parts[1+len(m.queued)].i
-		m.queued = append(m.queued, o)
-		m.ahead.Add(func() { o.cursor, o.err = m.src.Open(part, m.reverse) })
-	}
 }
 
 // advance moves a cursor to its next head.
@@ -259,7 +167,6 @@ func (m *merge) advance(o *openPart) error {
 	if o.timed && (key < o.key || key > o.last) {
 		return errIndex
 	}
-	o.passed++
 	o.key, o.head = key, h
 	return nil
 }
@@ -272,7 +179,6 @@ type openPart struct {
 	key, last int64
 	head      Head
 	timed     bool
-	passed    int64 // heads so far
 }
 
 // cursors is a heap.

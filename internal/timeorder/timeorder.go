@@ -7,13 +7,8 @@
 //	                                                 |- 2 -|
 //	                                                          |- 3 -|
 //
-// A part is opened when the merge has come to its first time. Parts that lie
-// wholly within what a query skips are not opened, if their index counts the
-// messages: above, a query that skips as many messages as 0 and 1 have begins
-// with 2. If only the whole recording is counted, one message that is nearer to
-// the end than to the start is looked for from there. If neither is known, the
-// parts that are skipped are opened ahead, several at once. Memory is for the
-// cursors of parts that overlap in time, and of parts that are opened ahead.
+// A part is opened when the merge has come to its first time. Memory is for the
+// cursors of parts that overlap in time.
 //
 // An index is trusted until it contradicts itself: a head
 // outside its part's times, or earlier than the head before it, ends the query with an
@@ -46,21 +41,9 @@ type Head struct {
 
 // A Source has the parts of a recording, in the order of the file.
 type Source interface {
-	// Count is the number of messages of a part that the query's topics have, or
-	// -1 if that is not known without looking at their heads.
-	Count(part int) (int64, error)
-
-	// Total is the number for all parts, -1 if Count is enough.
-	Total() int64
-
 	// Open returns the heads of a part's messages that the query asks for: of its
 	// topics, in its range of time, in the order of time or in reverse.
 	Open(part int, reverse bool) (Cursor, error)
-
-	// Ahead is how many goroutines, beside the query's own, may open parts before the
-	// merge comes to them. Above 0, Open is called concurrently, with itself and with the
-	// cursors' methods.
-	Ahead() int
 }
 
 // A Cursor goes over heads.
@@ -78,33 +61,28 @@ type Cursor interface {
 }
 
 // Wanted checks q against a recording of n topics, and returns for each whether it
-// is asked for. all is true when every one is.
-func Wanted(q *storage.Query, n int) (selected []bool, all bool, err error) {
-	if q.Skip < 0 || q.Limit < 0 {
-		return nil, false, fmt.Errorf("a query that skips %d messages and returns %d", q.Skip, q.Limit)
+// is asked for.
+func Wanted(q *storage.Query, n int) (selected []bool, err error) {
+	if q.Limit < 0 {
+		return nil, fmt.Errorf("a query that returns %d messages", q.Limit)
 	}
 	selected = make([]bool, n)
 	if q.Topics == nil {
 		for i := range selected {
 			selected[i] = true
 		}
-		return selected, true, nil
+		return selected, nil
 	}
-	distinct := 0
 	for _, id := range q.Topics {
 		if int64(id) >= int64(n) {
-			return nil, false, fmt.Errorf("a query for topic %d of %d", id, n)
+			return nil, fmt.Errorf("a query for topic %d of %d", id, n)
 		}
-		if !selected[id] {
-			selected[id] = true
-			distinct++
-		}
+		selected[id] = true
 	}
-	return selected, distinct == n, nil
+	return selected, nil
 }
 
 var errIndex = fmt.Errorf("the index has times that the messages do not have: %w", storage.ErrCorrupt)
-var errCount = fmt.Errorf("the index counts more messages than there are: %w", storage.ErrCorrupt)
 
 // Run returns what q asks for. Errors go through fail, as Fail makes it; it is not called
 // with nil.
@@ -112,13 +90,7 @@ func Run(ctx context.Context, q storage.Query, parts []Part, src Source,
 	fail func(error) error) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
 		give := func(msg *storage.Message) bool { return yield(msg, nil) }
-		err := errUnread
-		if t, ok := countFromEnd(q, src.Total()); ok {
-			err = newMerge(ctx, t, src, true).all(parts, 1, give)
-		}
-		if errors.Is(err, errUnread) {
-			err = newMerge(ctx, q, src, false).all(parts, q.Limit, give)
-		}
+		err := newMerge(ctx, q, src).all(parts, q.Limit, give)
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(nil, fail(err))
 		}
@@ -141,23 +113,5 @@ func Fail(format, path string) func(error) error {
 	}
 }
 
-// countFromEnd turns a query for one of total messages, the n-th from the start, into a query
-// for the same message counted from the end; ok is false if the end is no nearer.
-func countFromEnd(q storage.Query, total int64) (t storage.Query, ok bool) {
-	if q.Start != 0 || q.End != 0 || q.Limit != 1 || q.Skip >= total || q.Skip < total-q.Skip {
-		return q, false
-	}
-	q.Skip, q.Reverse = total-1-q.Skip, !q.Reverse
-	return q, true
-}
-
-// errStopped is the error if the caller has left its loop; errUnread, if a turned query
-// has come to a message that damage makes unreadable: the caller then gets the message
-// after it, in the order that was asked for.
-var (
-	errStopped = errors.New("stopped")
-	errUnread  = errors.New("unreadable")
-)
-
-// maxAhead is how many parts are opened ahead at most.
-const maxAhead = 64
+// errStopped is the error if the caller has left its loop.
+var errStopped = errors.New("stopped")

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
@@ -17,43 +16,23 @@ import (
 type model struct {
 	q      storage.Query
 	parts  [][]storage.Message // in the order of the file
-	counts bool                // Count returns it
-	total  int64               // what Total returns
 	heads  int                 // that were returned
-	opened []int
+	opened int
 	active int // cursors that are not closed
 	broken error
 	lost   int64 // messages at that time cannot be read, unless 0
 
-	mu       sync.Mutex
-	ahead    int
 	unopened int // the part, from 1, that cannot be opened
 }
 
 var errUnopened = errors.New("unopened")
 
-func (m *model) Count(i int) (int64, error) {
-	if m.counts {
-		return int64(len(m.parts[i])), nil
-	}
-	return -1, nil
-}
-
-func (m *model) Total() int64 { return m.total }
-
-func (m *model) Ahead() int { return m.ahead }
-
 func (m *model) Open(i int, reverse bool) (Cursor, error) {
-	m.mu.Lock()
-	m.opened = append(m.opened, i)
-	m.active++
-	m.mu.Unlock()
 	if m.unopened == i+1 {
-		m.mu.Lock()
-		m.active--
-		m.mu.Unlock()
 		return nil, errUnopened
 	}
+	m.opened++
+	m.active++
 	c := &modelCursor{m: m, part: m.parts[i]}
 	start, end := m.q.Range()
 	for k, msg := range c.part {
@@ -85,15 +64,13 @@ func (c *modelCursor) Read() (*storage.Message, error) {
 	return msg, nil
 }
 func (c *modelCursor) Close() error {
-	c.m.mu.Lock()
 	c.m.active--
-	c.m.mu.Unlock()
 	return nil
 }
 
 // random makes parts that follow each other or overlap.
 func random(rng *rand.Rand) (m *model, parts []Part, all []storage.Message) {
-	m = &model{counts: rng.IntN(3) > 0, total: -1, ahead: max(rng.IntN(6)-2, 0)}
+	m = &model{}
 	jitter := []int64{1, 3, 40, 1000}[rng.IntN(4)]
 	n := rng.IntN(300)
 	for i := range n {
@@ -112,9 +89,6 @@ func random(rng *rand.Rand) (m *model, parts []Part, all []storage.Message) {
 			p.Start, p.End = 5, 1
 		}
 		m.parts, parts, rest = append(m.parts, rest[:k]), append(parts, p), rest[k:]
-	}
-	if rng.IntN(2) == 0 {
-		m.total = int64(n)
 	}
 	return m, parts, all
 }
@@ -141,7 +115,7 @@ func want(all []storage.Message, q storage.Query) (out []uint32) {
 		slices.Reverse(list)
 	}
 	for i, m := range list {
-		if int64(i) >= q.Skip && (q.Limit == 0 || int64(i) < q.Skip+q.Limit) {
+		if q.Limit == 0 || int64(i) < q.Limit {
 			out = append(out, m.Sequence)
 		}
 	}
@@ -153,9 +127,6 @@ func TestRun(t *testing.T) {
 	for range 3000 {
 		m, parts, all := random(rng)
 		m.q = storage.Query{Reverse: rng.IntN(2) == 0}
-		if rng.IntN(2) == 0 {
-			m.q.Skip = rng.Int64N(int64(len(all)) + 2)
-		}
 		if rng.IntN(2) == 0 {
 			m.q.Limit = 1 + rng.Int64N(10)*rng.Int64N(2)
 		}
@@ -179,123 +150,30 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestSkip: parts that are skipped are not opened, also where they overlap.
-func TestSkip(t *testing.T) {
-	var parts []Part
-	m := &model{counts: true, total: -1, q: storage.Query{Skip: 5005, Limit: 1}}
-	for i := range 100 {
-		var list []storage.Message
-		for k := range 100 {
-			list = append(list, storage.Message{LogTime: int64(i*100 + k*2)})
-		}
-		m.parts = append(m.parts, list)
-		parts = append(parts, Part{Start: int64(i * 100), End: int64(i*100 + 198), Timed: true})
-	}
-	for _, err := range Run(context.Background(), m.q, parts, m, func(err error) error { return err }) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(m.opened) > 4 || !slices.Contains(m.opened, 50) {
-		t.Errorf("parts %v are opened", m.opened)
-	}
-}
-
-// tens adds to a model n parts of ten messages each, one at each time from 0 on.
-func (m *model) tens(n int) (parts []Part) {
-	for i := range n {
-		var list []storage.Message
-		for k := range 10 {
-			list = append(list, storage.Message{LogTime: int64(i*10 + k)})
-		}
-		m.parts, parts = append(m.parts, list), append(parts, Part{Start: int64(i * 10), End: int64(i*10 + 9), Timed: true})
-	}
-	return parts
-}
-
-// TestAhead: parts that are opened ahead are those that are needed, and one of them
-// that cannot be opened matters when the merge has come to it.
-func TestAhead(t *testing.T) {
-	for _, ahead := range []int{0, 1, 4} {
-		for _, unopened := range []int{0, 30, 73, 75} {
-			m := &model{total: -1, ahead: ahead, unopened: unopened, q: storage.Query{Skip: 735, Limit: 2}}
-			parts := m.tens(100)
-			var got []int64
-			var last error
-			for msg, err := range Run(context.Background(), m.q, parts, m, func(err error) error { return err }) {
-				if last = err; err == nil {
-					got = append(got, msg.LogTime)
-				}
+// TestOpened: only parts that the merge comes to are opened; one that cannot be opened, and a message that cannot be
+// read, matter when the merge has come to them.
+func TestOpened(t *testing.T) {
+	for _, unopened := range []int{0, 3, 8, 9} {
+		m := &model{unopened: unopened, lost: 71, q: storage.Query{Start: 20, End: 95, Limit: 53}}
+		var parts []Part
+		for i := range 10 {
+			var list []storage.Message
+			for k := range 10 {
+				list = append(list, storage.Message{LogTime: int64(i*10 + k)})
 			}
-			if found := slices.Equal(got, []int64{735, 736}); found == errors.Is(last, errUnopened) ||
-				found != (unopened == 0 || unopened > 74) {
-				t.Errorf("%d ahead, without part %d: %v, %v", ahead, unopened-1, got, last)
-			}
-			if n := len(m.opened); n > 74 || n < 74 && unopened == 0 || m.active != 0 {
-				t.Errorf("%d ahead, without part %d: %d parts are opened, %d cursors are left", ahead, unopened-1, n, m.active)
+			m.parts, parts = append(m.parts, list), append(parts, Part{Start: int64(i * 10), End: int64(i*10 + 9), Timed: true})
+		}
+		n := 0
+		var last error
+		for _, err := range Run(context.Background(), m.q, parts, m, func(err error) error { return err }) {
+			if last = err; err == nil {
+				n++
 			}
 		}
-	}
-}
-
-// TestTurn: one message is looked for from the nearer end, and a count that proves
-// wrong is an error.
-func TestTurn(t *testing.T) {
-	m := &model{total: 100}
-	parts := m.tens(10)
-	for _, total := range []int64{-1, 100, 1000} {
-		for _, reverse := range []bool{false, true} {
-			m.total, m.opened, m.q = total, nil, storage.Query{Skip: 73, Limit: 1, Reverse: reverse}
-			if total == 1000 {
-				m.q.Skip = 600
-			}
-			var got []int64
-			var last error
-			for msg, err := range Run(context.Background(), m.q, parts, m, func(err error) error { return err }) {
-				if last = err; err == nil {
-					got = append(got, msg.LogTime)
-				}
-			}
-			want, opened := int64(73), map[int64]int{-1: 8, 100: 3, 1000: 10}[total]
-			if reverse {
-				want = 99 - 73
-			}
-			switch {
-			case len(m.opened) != opened:
-				t.Errorf("total %d, reverse %v: parts %v are opened", total, reverse, m.opened)
-			case total == 1000 && (len(got) > 0 || !errors.Is(last, storage.ErrCorrupt)):
-				t.Errorf("a wrong total: %v, %v", got, last)
-			case total < 1000 && (last != nil || !slices.Equal(got, []int64{want})):
-				t.Errorf("total %d, reverse %v: %v, %v", total, reverse, got, last)
-			}
-		}
-	}
-}
-
-// TestTurnUnread: in the place of a message that cannot be read comes the next one
-// in the order of the query, from wherever it was looked for.
-func TestTurnUnread(t *testing.T) {
-	for _, total := range []int64{-1, 10} {
-		for _, reverse := range []bool{false, true} {
-			m := &model{total: total, lost: 6, q: storage.Query{Skip: 6, Limit: 1, Reverse: reverse},
-				parts: make([][]storage.Message, 1)}
-			want := int64(7)
-			if reverse {
-				m.q.Skip, m.lost, want = 7, 2, 1
-			}
-			for i := range int64(10) {
-				m.parts[0] = append(m.parts[0], storage.Message{LogTime: i})
-			}
-			var got []int64
-			for msg, err := range Run(context.Background(), m.q, []Part{{0, 9, true}}, m, func(err error) error { return err }) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				got = append(got, msg.LogTime)
-			}
-			if !slices.Equal(got, []int64{want}) || m.active != 0 {
-				t.Errorf("total %d, reverse %v: %v, want %d; %d cursors are open", total, reverse, got, want, m.active)
-			}
+		fails := unopened == 3 || unopened == 8
+		if errors.Is(last, errUnopened) != fails || !fails && n != 53 || m.opened > 6 || m.active != 0 {
+			t.Errorf("without part %d: %d messages, %v; %d parts are opened, %d cursors are left", unopened-1, n, last,
+				m.opened, m.active)
 		}
 	}
 }
@@ -304,7 +182,7 @@ func TestTurnUnread(t *testing.T) {
 // caller that leaves.
 func TestErrors(t *testing.T) {
 	two := func() (*model, []Part) {
-		m := &model{total: -1, parts: [][]storage.Message{nil, nil}}
+		m := &model{parts: [][]storage.Message{nil, nil}}
 		for i := range 100 {
 			m.parts[i%2] = append(m.parts[i%2], storage.Message{LogTime: int64(i)})
 		}
@@ -352,20 +230,18 @@ func TestWanted(t *testing.T) {
 	for _, c := range []struct {
 		q    storage.Query
 		want []bool
-		all  bool
 		err  bool
 	}{
-		{storage.Query{}, []bool{true, true, true}, true, false},
-		{storage.Query{Topics: []storage.TopicID{}}, []bool{false, false, false}, false, false},
-		{storage.Query{Topics: []storage.TopicID{2, 2}}, []bool{false, false, true}, false, false},
-		{storage.Query{Topics: []storage.TopicID{2, 0, 1, 1}}, []bool{true, true, true}, true, false},
-		{storage.Query{Topics: []storage.TopicID{3}}, nil, false, true},
-		{storage.Query{Skip: -1}, nil, false, true},
-		{storage.Query{Limit: -1}, nil, false, true},
+		{storage.Query{}, []bool{true, true, true}, false},
+		{storage.Query{Topics: []storage.TopicID{}}, []bool{false, false, false}, false},
+		{storage.Query{Topics: []storage.TopicID{2, 2}}, []bool{false, false, true}, false},
+		{storage.Query{Topics: []storage.TopicID{2, 0, 1, 1}}, []bool{true, true, true}, false},
+		{storage.Query{Topics: []storage.TopicID{3}}, nil, true},
+		{storage.Query{Limit: -1}, nil, true},
 	} {
-		got, all, err := Wanted(&c.q, 3)
-		if !slices.Equal(got, c.want) || all != c.all || (err != nil) != c.err {
-			t.Errorf("%+v: %v, %v, %v", c.q, got, all, err)
+		got, err := Wanted(&c.q, 3)
+		if !slices.Equal(got, c.want) || (err != nil) != c.err {
+			t.Errorf("%+v: %v, %v", c.q, got, err)
 		}
 	}
 }

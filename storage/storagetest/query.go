@@ -160,7 +160,6 @@ func Select(all []storage.Message, q storage.Query) []storage.Message {
 	if q.Reverse {
 		slices.Reverse(out)
 	}
-	out = out[min(q.Skip, int64(len(out))):]
 	if q.Limit > 0 {
 		out = out[:min(q.Limit, int64(len(out)))]
 	}
@@ -187,9 +186,6 @@ func randomQuery(rng *rand.Rand, info *storage.Info) (q storage.Query) {
 	}
 	q.Reverse = rng.IntN(2) == 0
 	if rng.IntN(2) == 0 {
-		q.Skip = rng.Int64N(info.Messages + 2)
-	}
-	if rng.IntN(2) == 0 {
 		q.Limit = 1 + rng.Int64N(20)
 	}
 	q.NoData = rng.IntN(4) == 0
@@ -208,7 +204,7 @@ func (c *Config) queryRefused(t *testing.T) {
 	if q == nil {
 		t.Skip("the format has no index to ask")
 	}
-	for _, ask := range []storage.Query{{Skip: -1}, {Limit: -1}, {Topics: []storage.TopicID{0, 3}},
+	for _, ask := range []storage.Query{{Limit: -1}, {Topics: []storage.TopicID{0, 3}},
 		{Topics: []storage.TopicID{1<<32 - 1}}} {
 		if got, err := collect(q, ask, -1); err == nil {
 			t.Errorf("%+v is not refused, and gives %d messages", ask, len(got))
@@ -229,7 +225,7 @@ func (c *Config) queryRefused(t *testing.T) {
 }
 
 // queryBytes counts what is read for a query of a recording of many chunks. The
-// n-th message of a topic, with opening the recording, takes less than a
+// last message of a topic, and the heads of some, with opening the recording, take less than a
 // hundredth of the file, a twentieth of the time less than a tenth, and all messages
 // without data less than a twentieth.
 func (c *Config) queryBytes(t *testing.T) {
@@ -262,11 +258,11 @@ func (c *Config) queryBytes(t *testing.T) {
 		q    storage.Query
 		part int64 // of the file that may be read
 	}{
-		"n-th":           {storage.Query{Topics: []storage.TopicID{1}, Skip: 500, Limit: 1}, 100},
-		"n-th from last": {storage.Query{Topics: []storage.TopicID{1}, Skip: 500, Limit: 1, Reverse: true}, 100},
-		"last":           {storage.Query{Topics: []storage.TopicID{1}, Limit: 1, Reverse: true}, 100},
-		"range":          {storage.Query{Start: start + 5_000_000_000, End: start + 5_640_000_000}, 10},
-		"without data":   {storage.Query{NoData: true}, 20},
+		"last":         {storage.Query{Topics: []storage.TopicID{1}, Limit: 1, Reverse: true}, 100},
+		"range":        {storage.Query{Start: start + 5_000_000_000, End: start + 5_640_000_000}, 10},
+		"heads":        {storage.Query{Topics: []storage.TopicID{1}, Limit: 500, NoData: true}, 100},
+		"last heads":   {storage.Query{Topics: []storage.TopicID{1}, Limit: 500, Reverse: true, NoData: true}, 100},
+		"without data": {storage.Query{NoData: true}, 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			disk := &faultio.Counter{FS: iox.OS}

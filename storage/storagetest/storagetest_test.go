@@ -95,7 +95,6 @@ func TestBroken(t *testing.T) {
 		"queries return data that is not asked for":      "Query/sorted",
 		"queries lose a message":                         "QueryDamage",
 		"queries ignore read errors":                     "QueryFaults",
-		"skips one too many":                             "Query/sorted",
 		"reads all of it":                                "QueryBytes",
 		"queries move ReadNext":                          "Query/sorted",
 		"queries give memory that is not theirs to give": "Query/sorted",

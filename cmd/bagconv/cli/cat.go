@@ -93,10 +93,10 @@ func (e *env) catJob(ctx context.Context) (ref recording.Ref, q recording.Query,
 	return ref, q, r, nil
 }
 
-// picked returns the query that --skip, --nth, --tail and --reverse ask for; nil if they ask for
+// picked returns the messages that --skip, --nth, --tail and --reverse ask for; nil if they ask for
 // nothing.
-func (e *env) picked() (*storage.Query, error) {
-	s, pick := &e.set, &storage.Query{}
+func (e *env) picked() (*recording.Pick, error) {
+	s, pick := &e.set, &recording.Pick{}
 	if s.cat.skip == 0 && s.cat.nth == 0 && s.cat.tail == 0 && !s.cat.reverse {
 		return nil, nil
 	}

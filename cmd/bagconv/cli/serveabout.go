@@ -69,7 +69,7 @@ func (e *env) countServed(ctx context.Context, fsys storage.FS, rec serve.Record
 		return nil
 	}
 	defer r.Close() // it was only read
-	scan, err := r.Totals(ctx, recording.Query{Pick: &storage.Query{NoData: true}})
+	scan, err := r.Totals(ctx, recording.Query{Pick: &recording.Pick{NoData: true}})
 	if err != nil {
 		return nil
 	}

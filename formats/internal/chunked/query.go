@@ -13,10 +13,6 @@ import (
 
 // An Index is what a format knows of the messages in the chunks of a file.
 type Index interface {
-	// Count returns how many messages of the topics of q block i has, -1 if that is not
-	// known. It is called if q does not ask for all topics.
-	Count(q *Query, i int) (int64, error)
-
 	// Find calls q.Add for each message of block i that q asks for. plain is where in the
 	// file the records of the chunk are, if they are not compressed. If ok is false, the
 	// index does not fit the chunk, and all of it is read.
@@ -42,7 +38,6 @@ type Record struct {
 type Query struct {
 	Start, End int64  // range of log times that is asked for, ns, both included
 	Wanted     []bool // topics that are asked for, by TopicID
-	All        bool   // every topic is asked for
 
 	ctx    context.Context
 	src    *Source
@@ -96,7 +91,7 @@ func (x *Query) Run(q storage.Query, topics, blocks int) iter.Seq2[*storage.Mess
 		defer x.Release()
 		fail := timeorder.Fail(x.src.Format, x.src.Path)
 		var err error
-		if x.Wanted, x.All, err = timeorder.Wanted(&q, topics); err != nil {
+		if x.Wanted, err = timeorder.Wanted(&q, topics); err != nil {
 			yield(nil, fail(err))
 			return
 		}
@@ -112,23 +107,6 @@ func (x *Query) Parts(parts []timeorder.Part, n int) []timeorder.Part {
 	}
 	return parts
 }
-
-// Count adds up the counts of the index. See timeorder.Source.
-func (x *Query) Count(i int) (int64, error) {
-	switch {
-	case x.All:
-		return x.block(i).Messages, nil
-	case x.index == nil:
-		return -1, nil
-	}
-	return x.index.Count(x, i)
-}
-
-// Total is not needed: chunks are counted. See timeorder.Source.
-func (x *Query) Total() int64 { return -1 }
-
-// Ahead is 0: what is skipped is counted. See timeorder.Source.
-func (x *Query) Ahead() int { return 0 }
 
 // Add adds a message of the block that is looked up: its topic, its log time, and where in the
 // chunk its record is. It is false if the time is not in the block's range.

@@ -10,18 +10,30 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
+// A Pick is how the index finds messages. The zero value is all of them.
+type Pick struct {
+	Reverse bool  // the last message comes first
+	Skip    int64 // messages that are left out at the start; only their heads are read
+	NoData  bool  // as in storage.Query
+}
+
 // pick reads the messages that the index finds. See Query.Pick.
-func (s *Source) pick(ctx context.Context, pick storage.Query, choice *selection.Choice, topics []Topic,
+func (s *Source) pick(ctx context.Context, p *Pick, choice *selection.Choice, topics []Topic,
 	v Visitor) (*Result, error) {
 	query := storage.ReaderCapabilities(s.Reader).Query
 	if query == nil {
 		return nil, fmt.Errorf("messages of a %s cannot be found by their number: %w", s.Info.Format, storage.ErrUnsupported)
 	}
-	pick.Topics, pick.Start, pick.End = []storage.TopicID{}, choice.First, choice.Last
+	pick := storage.Query{Topics: []storage.TopicID{}, Start: choice.First, End: choice.Last, Reverse: p.Reverse,
+		NoData: p.NoData}
 	for i, chosen := range choice.Topics {
 		if chosen {
 			pick.Topics = append(pick.Topics, storage.TopicID(i))
 		}
+	}
+	same, err := skipHeads(ctx, query, &pick, p.Skip)
+	if err != nil {
+		return nil, err
 	}
 	res := &Result{Refused: make([]Refused, len(topics))}
 	to := &Pipeline{Source: s, Visitor: v}
@@ -32,6 +44,10 @@ func (s *Source) pick(ctx context.Context, pick storage.Query, choice *selection
 		}
 		if err := checkTopic(m, len(topics)); err != nil {
 			return nil, err
+		}
+		if same > 0 {
+			same--
+			continue
 		}
 		if p := topics[m.Topic].Program; p != nil {
 			if buf, err = mapping.AppendAt(p, buf[:0], m.Data, m.LogTime); err != nil {
@@ -52,4 +68,37 @@ func (s *Source) pick(ctx context.Context, pick storage.Query, choice *selection
 		}
 	}
 	return res.end(s), nil
+}
+
+// skipHeads makes q begin at the time of the message after the first n. It returns how many messages of this time
+// are among the n: q still has them. If q has no more than n messages, all that it has are among them.
+func skipHeads(ctx context.Context, querier storage.Querier, q *storage.Query, n int64) (same int64, err error) {
+	if n == 0 {
+		return 0, nil
+	}
+	heads := *q
+	heads.NoData, heads.Limit = true, n+1
+	seen, last := int64(0), int64(0)
+	for m, err := range querier.Query(ctx, heads) {
+		if err != nil {
+			return 0, err
+		}
+		if seen == 0 || m.LogTime != last {
+			same, last = 0, m.LogTime
+		}
+		seen, same = seen+1, same+1
+	}
+	if seen > n {
+		same-- // the message after them
+	}
+	switch {
+	case seen == 0:
+	case q.Reverse && (q.Start != 0 || last != 0):
+		q.End = last
+	case !q.Reverse && (q.End != 0 || last != 0):
+		q.Start = last
+	default: // both bounds 0 would be all times
+		same = n
+	}
+	return same, nil
 }

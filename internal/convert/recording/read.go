@@ -21,10 +21,10 @@ type Query struct {
 	Threads  int   // workers; 0 is one per core, 12 at most
 	Progress func(Progress)
 
-	// Pick, when set, has the index find the messages: its Reverse, Skip and NoData define which, in the order of
-	// time; Select has topics and times. The messages are read one after the other, until ErrEnough. An
-	// error that wraps storage.ErrUnsupported means that the format has no such index.
-	Pick *storage.Query
+	// Pick, if set, has the index find the messages, in the order of time; Select has topics and times. The messages
+	// are read one after the other, until ErrEnough. An error that wraps storage.ErrUnsupported means that the format
+	// has no such index.
+	Pick *Pick
 
 	// End, if set, is called with the recording after its messages were read, for its
 	// attachments and metadata records.
@@ -76,7 +76,7 @@ func (s *Source) Read(ctx context.Context, q Query, v Visitor) (*Result, error) 
 		choice.Topics[i] = choice.Topics[i] && !topics[i].Skip
 	}
 	if q.Pick != nil {
-		return s.pick(ctx, *q.Pick, choice, topics, v)
+		return s.pick(ctx, q.Pick, choice, topics, v)
 	}
 	to := &Sink{Format: q.Limits, Choice: choice, Edit: &q.Edit, Routes: make([]Route, len(topics))}
 	if to.Format == nil {

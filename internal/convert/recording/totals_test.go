@@ -48,7 +48,7 @@ func TestTotals(t *testing.T) {
 
 // TestTotalsIndex: the index of a recording has the messages and the timeline that reading all of it finds.
 func TestTotalsIndex(t *testing.T) {
-	byIndex := recording.Query{Pick: &storage.Query{NoData: true}}
+	byIndex := recording.Query{Pick: &recording.Pick{NoData: true}}
 	for _, name := range []string{"demo.bag", "demo.record", "recordings/rosbag2/v9-sqlite",
 		"recordings/rosbag2/v9-mcap/run"} {
 		open := func() *recording.Source {

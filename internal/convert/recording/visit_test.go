@@ -165,7 +165,7 @@ func TestVisitPicked(t *testing.T) {
 	}
 	want := slices.Clone(s.got)
 	slices.Reverse(want)
-	pick := recording.Query{Pick: &storage.Query{Reverse: true}}
+	pick := recording.Query{Pick: &recording.Pick{Reverse: true}}
 	if _, err := recording.Read(t.Context(), ref, pick, s); err != nil || len(want) == 0 || !slices.Equal(s.got, want) {
 		t.Errorf("%v; %d of %d messages", err, len(s.got), len(want))
 	}

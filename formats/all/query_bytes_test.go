@@ -1,11 +1,8 @@
 package all
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -16,120 +13,11 @@ import (
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
-// times are the orders in which messages may come to a file.
-var times = map[string]func(rng *rand.Rand, i int) int64{
-	"sorted":      func(_ *rand.Rand, i int) int64 { return int64(i) * 1000 },
-	"equal":       func(*rand.Rand, int) int64 { return 7 },
-	"pairs":       func(_ *rand.Rand, i int) int64 { return int64(i/2) * 1000 },
-	"overlapping": func(rng *rand.Rand, i int) int64 { return int64(i)*1000 + rng.Int64N(50_000) },
-	"backwards":   func(_ *rand.Rand, i int) int64 { return int64(1000-i) * 1000 },
-	"random":      func(rng *rand.Rand, _ int) int64 { return rng.Int64N(100_000) },
-}
-
-// makeFile writes 400 messages: of a frequent topic, a rare one, one with a
-// single message and one with none. Some are larger than a chunk.
-func makeFile(t *testing.T, f *storage.Format, at func(*rand.Rand, int) int64) string {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(3, 0))
-	rec := storagetest.Recording{}
-	for _, name := range []string{"/frequent", "/rare", "/once", "/never"} {
-		rec.Topics = append(rec.Topics, storage.Topic{Name: name, Type: "a_msgs/msg/A", Encoding: f.Holds.Native})
-	}
-	for i := range 400 {
-		m := storage.Message{LogTime: 1_700_000_000_000_000_000 + at(rng, i), Data: make([]byte, 4+rng.IntN(200))}
-		m.PublishTime = m.LogTime
-		switch {
-		case i == 123:
-			m.Topic = 2
-		case i%29 == 0:
-			m.Topic, m.Data = 1, make([]byte, 20_000+i)
-		}
-		m.Data[1], m.Data[2], m.Data[3] = 1, byte(i), byte(i>>8)
-		rec.Messages = append(rec.Messages, m)
-	}
-	path := filepath.Join(t.TempDir(), "x"+append(f.Extensions, "")[0])
-	if err := storagetest.WriteAll(f, path, storage.WriteOptions{NoSync: true, ChunkSize: 4 << 10}, rec); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// TestQueryNth asks for every message of every topic by its number, from both
-// ends, and for some in a row, and compares the answers with reading all.
-func TestQueryNth(t *testing.T) {
-	for _, f := range Registry().Formats() {
-		if f.Create == nil {
-			continue
-		}
-		for name, at := range times {
-			if testing.Short() && name != "overlapping" {
-				continue
-			}
-			t.Run(f.Name+"/"+name, func(t *testing.T) {
-				path := makeFile(t, f, at)
-				r, err := Open(context.Background(), path, storage.ReadOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer r.Close()
-				all, err := storagetest.ReadAll(r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				info := r.Info()
-				if info.Messages != 400 {
-					t.Fatalf("%d messages, %v", info.Messages, err)
-				}
-				for _, topic := range info.Topics {
-					mine := slices.DeleteFunc(slices.Clone(all), func(m storage.Message) bool { return m.Topic != topic.ID })
-					slices.SortStableFunc(mine, func(a, b storage.Message) int { return cmp.Compare(a.LogTime, b.LogTime) })
-					holdNth(t, r, topic.ID, mine)
-				}
-			})
-		}
-	}
-}
-
-// holdNth asks for each of a topic's messages, which are in their order.
-func holdNth(t *testing.T, r storage.Reader, topic storage.TopicID, want []storage.Message) {
-	t.Helper()
-	for _, reverse := range []bool{false, true} {
-		for n := range len(want) + 2 {
-			for _, limit := range []int{1, 3} {
-				if limit > 1 && n%7 > 0 {
-					continue
-				}
-				i := n
-				ask := storage.Query{Topics: []storage.TopicID{topic}, Skip: int64(n), Limit: int64(limit), Reverse: reverse}
-				for m, err := range storage.ReaderCapabilities(r).Query.Query(context.Background(), ask) {
-					if err != nil {
-						t.Fatalf("%+v: %v", ask, err)
-					}
-					if i >= len(want) {
-						t.Fatalf("%+v: there are %d", ask, len(want))
-					}
-					w := &want[i]
-					if reverse {
-						w = &want[len(want)-1-i]
-					}
-					if m.Topic != topic || m.LogTime != w.LogTime || !bytes.Equal(m.Data, w.Data) {
-						t.Fatalf("%+v: %v at %d, want the one at %d", ask, m.Topic, m.LogTime, w.LogTime)
-					}
-					i++
-				}
-				if given := min(limit, max(len(want)-n, 0)); i-n != given {
-					t.Fatalf("%+v: %d messages, want %d", ask, i-n, given)
-				}
-			}
-		}
-	}
-}
-
 // A layout bounds what a query may read of the recording that TestQueryBytes makes,
 // in bytes, by how the format lays it out.
 type layout struct {
 	open int64 // to open it
-	half int64 // to pass over half of the messages
+	half int64 // for the heads of half of the messages
 	seek int64 // to find the first message, when its time is known
 	each int64 // for each large message that is returned, in addition to it
 }
@@ -147,13 +35,13 @@ func layouts(large, size, n, bytes int64) map[string]layout {
 	// Chunks as in a bag. Of each the summary has an index, with the place of the index of
 	// each channel, and before and after it is a head; one chunk is read to see whether the
 	// summary is right.
-	mcap := layout{open: 2*large*450 + size + 16*page, half: 2 * page, seek: 2 * 3 * page, each: 2 * 3 * page}
+	mcap := layout{open: 2*large*450 + size + 16*page, half: 2 * large * page, seek: 2 * 3 * page, each: 2 * 3 * page}
 	return map[string]layout{
 		// A large message has a chunk for itself, the small ones before it another. Of
 		// each the header is read (128 bytes at once), and its info in the trailer: less
 		// than 200 bytes. Two overlap at any time; of each the header, the index and the
 		// message are looked for.
-		"bag":  {open: 2*large*(128+200) + 16*page, half: 2 * large * 200, seek: 2 * 3 * page, each: 2 * 3 * page},
+		"bag":  {open: 2*large*(128+200) + 16*page, half: 2 * large * page, seek: 2 * 3 * page, each: 2 * 3 * page},
 		"mcap": mcap, "ros2mcap": mcap,
 		// Of a chunk of 16 MB the header is read. What lies between two large messages
 		// is read at once with the head of the second; where that is less than it was
@@ -211,12 +99,10 @@ func TestQueryBytes(t *testing.T) {
 				most int64 // bytes
 			}{
 				"first": {storage.Query{Topics: []storage.TopicID{1}, Limit: 1}, smallSize + l.seek},
-				"n-th": {storage.Query{Topics: []storage.TopicID{1}, Skip: frames * perFrame / 3, Limit: 1},
-					smallSize + l.seek + l.half},
-				"n-th near last": {storage.Query{Topics: []storage.TopicID{1}, Skip: frames*perFrame - 20, Limit: 1},
-					smallSize + l.seek + l.half},
-				"n-th large": {storage.Query{Topics: []storage.TopicID{0}, Skip: frames / 2, Limit: 1}, frameSize + l.seek +
-					l.half},
+				"heads": {storage.Query{Topics: []storage.TopicID{1}, Limit: frames * perFrame / 3, NoData: true},
+					l.seek + l.half},
+				"last heads": {storage.Query{Topics: []storage.TopicID{0}, Limit: frames / 3, NoData: true, Reverse: true},
+					l.seek + l.half},
 				"before a moment": {storage.Query{Topics: []storage.TopicID{1}, End: from, Reverse: true, Limit: 1},
 					smallSize + l.seek},
 				"ten seconds": {storage.Query{Start: from, End: from + 10*second - 1}, l.seek + 50*(frameSize+l.each) +
@@ -241,12 +127,11 @@ func TestQueryBytes(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					got = append(got, fmt.Sprint(info.Topics[m.Topic].Name, m.LogTime, len(m.Data), string(m.Data[len(m.Data)-8:])))
+					got = append(got, fmt.Sprint(info.Topics[m.Topic].Name, m.LogTime, len(m.Data), end(m.Data)))
 				}
 				var right []string
 				for _, m := range storagetest.Select(want.Messages, c.q) {
-					right = append(right, fmt.Sprint(want.Topics[m.Topic].Name, m.LogTime, len(m.Data),
-						string(m.Data[len(m.Data)-8:])))
+					right = append(right, fmt.Sprint(want.Topics[m.Topic].Name, m.LogTime, len(m.Data), end(m.Data)))
 				}
 				if len(right) == 0 || !slices.Equal(got, right) {
 					t.Errorf("%s: %d messages, want %d", name, len(got), len(right))
@@ -266,3 +151,6 @@ func TestQueryBytes(t *testing.T) {
 		})
 	}
 }
+
+// end is the last bytes of a message that has some.
+func end(data []byte) string { return string(data[max(0, len(data)-8):]) }
