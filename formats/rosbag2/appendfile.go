@@ -1,6 +1,7 @@
 package rosbag2
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,20 +18,18 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A fileWriter adds rows to a database that is a recording by itself: the tree of messages grows
-// at its end, and entries of timestamp_idx go where they belong. All pages that change are
-// written behind the others, and Commit overwrites the first one; see sqlite.Growth.
+// A fileWriter adds rows to a database that is a recording by itself, in one transaction of SQLite: pages that
+// change stand in its rollback journal until Commit removes it; see sqlite.Rollback.
 type fileWriter struct {
 	state chunked.State
 	path  string
+	fs    storage.FS
 	old   *oldFile
 
-	file   *inplace.File
-	aside  storage.File // pages that change
-	growth *sqlite.Growth
-	db     *sqlite.DB
-	insert *sqlite.Stmt
-	first  []byte // page 1, as Commit overwrites it
+	file     *inplace.File // locked
+	rollback *sqlite.Rollback
+	db       *sqlite.DB // nil after Commit
+	insert   *sqlite.Stmt
 
 	topics []addedTopic // index = TopicID
 	index  map[ros2bag.TopicKey]bool
@@ -60,12 +59,12 @@ func appendToFile(ctx context.Context, path string, o storage.WriteOptions) (_ s
 	if o.Compression != "" && o.Compression != "none" || o.SegmentSize > 0 || o.SegmentDuration > 0 {
 		return nil, w.wrap("what is added to a single file, compressed or in segments", storage.ErrUnsupported)
 	}
-	fsys := iox.FS(o.FS)
-	if w.file, err = inplace.Open(ctx, path, growthOptions(fsys, o.NoSync)); err != nil {
+	w.fs = iox.FS(o.FS)
+	if w.file, err = lockFile(ctx, w.fs, path, o.NoSync); err != nil {
 		return nil, w.wrap("database to be added to", err)
 	}
-	if w.old, err = readOldFile(ctx, fsys, path); err == nil {
-		err = w.begin(fsys, o)
+	if w.old, err = readOldFile(ctx, w.fs, path); err == nil {
+		err = w.begin(o)
 	}
 	if err != nil {
 		return nil, errors.Join(w.wrap("database to be added to", err), w.Close())
@@ -76,43 +75,54 @@ func appendToFile(ctx context.Context, path string, o storage.WriteOptions) (_ s
 	return w, nil
 }
 
-// growthOptions are how a database grows in place. Its pages move, so the proof reads all of them.
-func growthOptions(fsys storage.FS, noSync bool) inplace.Options {
-	return inplace.Options{Format: formatName, Read: openReader, Hint: "make a sound copy first: bagconv recover IN OUT",
-		FS: fsys, NoSync: noSync}
+// lossHint is the next step if something would be lost.
+const lossHint = "make a sound copy first: bagconv recover IN OUT"
+
+// lockFile opens and locks a database against bagconv and SQLite, and undoes what a killed addition has left.
+func lockFile(ctx context.Context, fsys storage.FS, path string, noSync bool) (_ *inplace.File, err error) {
+	f, err := inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: openReader, Hint: lossHint, FS: fsys,
+		NoSync: noSync})
+	if err != nil {
+		return nil, err
+	}
+	if err = sqlite.Lock(f.File); err == nil {
+		var added bool
+		if added, err = addedJournal(fsys, path); added {
+			err = sqlite.Undo(f.File, *rollbackOf(fsys, path, noSync))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// rollbackOf returns how a database is changed. The journal lies beside the file that a link leads to.
+func rollbackOf(fsys storage.FS, path string, noSync bool) *sqlite.Rollback {
+	return &sqlite.Rollback{FS: fsys, Path: inplace.RealPath(path), NoSync: noSync}
 }
 
 // begin lets the engine have the database.
-func (w *fileWriter) begin(fsys storage.FS, o storage.WriteOptions) (err error) {
-	if err := sqlite.LockWriter(w.file.File, w.old.head.WAL); err != nil {
-		return err
-	}
-	end, err := w.file.End()
+func (w *fileWriter) begin(o storage.WriteOptions) error {
+	raw, err := w.file.Release(w.old.head.Size())
 	if err != nil {
 		return err
 	}
-	if head, err := sqlite.ReadHeader(w.file, end); err != nil || head != w.old.head {
-		return errors.Join(fmt.Errorf("it has changed meanwhile: %w", storage.ErrLocked), err)
-	}
-	if at, err := w.file.Begin(w.old.head.Size()); err != nil || at != w.old.head.Size() {
-		return errors.Join(fmt.Errorf("%d bytes are behind its last page: %w", at-w.old.head.Size(), storage.ErrUnsupported),
-			err)
-	}
-	if w.aside, err = iox.TempFile(fsys, filepath.Dir(w.path)); err != nil {
-		return err
-	}
-	if w.growth, err = sqlite.NewGrowth(w.file, w.old.head, w.aside); err != nil {
-		return err
-	}
-	if w.db, err = sqlite.Open(sqlite.Options{File: w.growth, Foreign: true}); err != nil {
+	w.rollback = rollbackOf(w.fs, w.path, o.NoSync)
+	main := sqlite.Changed{Plain: sqlite.Plain{File: raw}, WAL: w.old.head.WAL}
+	if w.db, err = sqlite.Open(sqlite.Options{File: main, Foreign: true, Rollback: w.rollback}); err != nil {
 		return err
 	}
 	cache := int64(fileCache)
 	if o.Memory > 0 {
 		cache = min(cache, o.Memory/2)
 	}
-	err = w.db.Exec(fmt.Sprintf("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA "+
-		"temp_store=MEMORY; PRAGMA cache_size=-%d; BEGIN", cache>>10))
+	sync := "EXTRA" // after Commit a power cut loses nothing
+	if o.NoSync {
+		sync = "OFF"
+	}
+	err = w.db.Exec(fmt.Sprintf("PRAGMA synchronous=%s; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-%d; BEGIN", sync,
+		cache>>10))
 	if err != nil {
 		return err
 	}
@@ -190,13 +200,13 @@ func (w *fileWriter) Finish() (string, error) {
 	return w.state.Finish(func() error { return w.wrap("", w.finish()) }, "")
 }
 
-// Commit lets the file begin with the new first page. See storage.Writer.
+// Commit ends the transaction, if the reader finds all that it has found before. See storage.Writer.
 func (w *fileWriter) Commit() error {
 	err := w.state.Commit(w.Finish, func() error {
-		if w.first == nil {
+		if !w.adds() {
 			return nil
 		}
-		return w.file.Commit(inplace.Patch{Off: 0, Data: w.first})
+		return w.commit()
 	})
 	if err != nil {
 		return err
@@ -204,16 +214,29 @@ func (w *fileWriter) Commit() error {
 	return w.Close()
 }
 
-// move ends the engine's work: what it has changed goes behind the database.
-func (w *fileWriter) move() error {
+func (w *fileWriter) commit() error {
 	w.insert.Finalize()
 	w.insert = nil
-	if err := w.db.Exec("COMMIT"); err != nil {
-		return err
+	var lost error
+	w.rollback.Prove = func() error {
+		lost = w.prove()
+		return lost
 	}
-	first, _, err := w.growth.Move(w.db)
-	w.first = first
+	if err := w.db.Exec("COMMIT"); err != nil {
+		return cmp.Or(lost, err)
+	}
+	err := w.db.Close()
+	w.db = nil
 	return err
+}
+
+// prove makes the proof that nothing is lost: as the file is now, its journal hides what is added.
+func (w *fileWriter) prove() error {
+	after := inplace.NewView(w.fs)
+	after.Hide(w.rollback.Path + sqlite.JournalSuffix)
+	proof := inplace.Proof{Format: formatName, Path: w.rollback.Path, Open: openReader, Hint: lossHint,
+		Before: inplace.NewView(w.fs), After: after}
+	return proof.Run(w.state.Ctx)
 }
 
 // adds reports whether there is anything to be committed.
@@ -229,12 +252,8 @@ func (w *fileWriter) Close() (err error) {
 		w.insert = nil
 	}
 	if w.db != nil {
-		_ = w.db.Close() // what it has to say about pages that are dropped does not matter
+		_ = w.db.Drop() // what it has to say about pages that are dropped does not matter
 		w.db = nil
-	}
-	if w.aside != nil {
-		err = w.aside.Close()
-		w.aside = nil
 	}
 	if w.file != nil {
 		err = errors.Join(err, w.file.Close())
@@ -277,9 +296,6 @@ type oldFile struct {
 // readOldFile reads a database that must be a sound recording by itself, in which no process
 // writes.
 func readOldFile(ctx context.Context, fsys storage.FS, path string) (old *oldFile, err error) {
-	if _, err := fsys.Stat(path); err != nil {
-		return nil, err
-	}
 	if _, err := fsys.Stat(filepath.Join(filepath.Dir(path), ros2bag.MetadataName)); err == nil {
 		return nil, fmt.Errorf("a part of a folder with %s: add to the folder: %w", ros2bag.MetadataName,
 			storage.ErrUnsupported)
@@ -297,11 +313,9 @@ func readOldFile(ctx context.Context, fsys storage.FS, path string) (old *oldFil
 		return nil, fmt.Errorf("%d databases: %w", len(r.parts), storage.ErrUnsupported)
 	}
 	p := r.parts[0]
-	for _, suffix := range db3.Beside { // it would be laid over what is added
-		if st, err := fsys.Stat(path + suffix); err == nil && st.Size() > 0 {
-			return nil, fmt.Errorf("%s lies beside it: have the recorder end, or merge the recordings into a new one: %w",
-				base(path)+suffix, storage.ErrUnsupported)
-		}
+	if st, err := fsys.Stat(path + walSuffix); p.overlay != nil || err == nil && st.Size() > 0 {
+		return nil, fmt.Errorf("a log or a journal lies beside it: have the recorder end, or merge the recordings "+
+			"into a new one: %w", storage.ErrUnsupported)
 	}
 	if p.temp != nil || p.zstdRows {
 		return nil, fmt.Errorf("it is compressed: merge the recordings into a new one: %w", storage.ErrUnsupported)

@@ -47,11 +47,7 @@ func (w *fileWriter) finish() error {
 	if err := w.db.Exec(ifMissing(createMetadata)); err != nil {
 		return err
 	}
-	if err := w.db.Run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version),
-		text); err != nil {
-		return err
-	}
-	return w.move()
+	return w.db.Run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version), text)
 }
 
 // ifMissing makes a table unless a table of its name exists. Recorders before Humble have fewer

@@ -39,13 +39,13 @@ func (p *part) readBeside(ctx context.Context, fsys storage.FS, head []byte, war
 	if p.temp != nil {
 		return nil
 	}
-	err := p.openBeside(fsys, "-journal", func(f storage.File, size int64) error {
+	err := p.openBeside(fsys, sqlite.JournalSuffix, func(f storage.File, size int64) error {
 		return p.useJournal(ctx, fsys, f, size, head, warn)
 	})
 	if err != nil || p.overlay != nil {
 		return err
 	}
-	return p.openBeside(fsys, "-wal", func(f storage.File, size int64) error { return p.useWAL(f, size, warn) })
+	return p.openBeside(fsys, walSuffix, func(f storage.File, size int64) error { return p.useWAL(f, size, warn) })
 }
 
 // openBeside opens a file beside the database, if it exists and is not empty.
@@ -70,8 +70,8 @@ func (p *part) openBeside(fsys storage.FS, suffix string, use func(f storage.Fil
 	return err
 }
 
-// withoutLeftover returns the size of a file without the bytes that a killed addition left behind
-// its pages, which do not count; see fileWriter.
+// withoutLeftover returns the size of a file without the bytes that a killed reindex left behind
+// its pages, which do not count.
 func (p *part) withoutLeftover(fsys storage.FS, head []byte, size int64, warn ros2bag.Warner) (int64, error) {
 	if p.temp != nil {
 		return size, nil
@@ -80,7 +80,7 @@ func (p *part) withoutLeftover(fsys storage.FS, head []byte, size int64, warn ro
 	if h, wrong := sqlite.ParseHeader(head); err != nil || wrong != nil || end == 0 || end != h.Size() || end >= size {
 		return size, err
 	}
-	return end, warn("append-killed", false, "%d bytes follow the database; bagconv append was killed, or adds to it now",
+	return end, warn("append-killed", false, "%d bytes follow the database; bagconv reindex was killed, or changes it now",
 		size-end)
 }
 
@@ -152,6 +152,11 @@ func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, 
 	if len(o.At) == 0 && o.Pages*o.Page >= p.size {
 		return nil // nothing had been written to the database
 	}
+	if o.Added {
+		p.overlay = o
+		return warn("append-killed", false, "bagconv append was killed, or adds to it now; its journal beside the database "+
+			"has %d pages as they were, which are read", len(o.At))
+	}
 	db, err := p.open(fsys)
 	if err != nil {
 		return err
@@ -167,4 +172,15 @@ func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, 
 	o.Undo, p.overlay = true, o
 	return warn("journal", true, "the last transaction was not committed, with at least %d messages: %d pages are "+
 		"rolled back by the journal beside it%s; %s", rows, len(o.At), text, p.fate())
+}
+
+// addedJournal reports whether the journal beside a database is of a killed addition.
+func addedJournal(fsys storage.FS, path string) (added bool, err error) {
+	p := &part{path: inplace.RealPath(path)}
+	err = p.openBeside(fsys, sqlite.JournalSuffix, func(f storage.File, size int64) error {
+		o, _, err := sqlite.ReadJournal(f, size, 0)
+		added = o != nil && o.Added
+		return err
+	})
+	return added, err
 }

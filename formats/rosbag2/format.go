@@ -14,11 +14,12 @@ import (
 const (
 	formatName = "db3"
 	encoding   = "cdr"
+	walSuffix  = "-wal"
 )
 
 // db3 is the storage whose parts are SQLite databases.
 var db3 = &ros2bag.Storage{
-	Format: formatName, ID: "sqlite3", Ext: ".db3", Magic: sqlite.Magic, Beside: []string{"-wal", "-journal"},
+	Format: formatName, ID: "sqlite3", Ext: ".db3", Magic: sqlite.Magic, Beside: []string{walSuffix, sqlite.JournalSuffix},
 	Scratch: []string{"-shm"}, WholePart: wholePart,
 }
 

@@ -18,13 +18,25 @@ import (
 // databases, or of a single database. See storage.Format.
 func reindex(ctx context.Context, path string, o storage.ReindexOptions) ([]storage.IndexChange, error) {
 	mended := func(ctx context.Context, fsys storage.FS, path string) (*ros2bag.PartContent, error) {
-		if err := inplace.Mend(path, placeOptions(fsys, o)); err != nil {
+		if err := mend(ctx, fsys, path, o); err != nil {
 			return nil, err
 		}
 		return describe(ctx, fsys, path)
 	}
 	changes, err := db3.Reindex(ctx, path, o, mended, index, openReader)
 	return changes, ros2bag.ReindexError(formatName, path, err)
+}
+
+// mend finishes or undoes what a killed run has left of a change.
+func mend(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) error {
+	if added, err := addedJournal(fsys, path); err != nil || o.DryRun || !added {
+		return errors.Join(err, inplace.Mend(path, placeOptions(fsys, o)))
+	}
+	f, err := lockFile(ctx, fsys, path, o.NoSync)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // placeOptions are how a database is changed in place.
@@ -68,7 +80,7 @@ const maxIndexed = 16 << 20
 // pages stand behind the end, and the first page, which makes them count, is overwritten at last.
 func index(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) (_ []storage.IndexChange,
 	err error) {
-	if err := inplace.Mend(path, placeOptions(fsys, o)); err != nil {
+	if err := mend(ctx, fsys, path, o); err != nil {
 		return nil, err
 	}
 	p, err := openPart(ctx, fsys, path, opening{lazy: true}, func(string, bool, string, ...any) error { return nil })

@@ -11,8 +11,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// realPath returns the path of the file that a link of this machine leads to; other paths stay as they are.
-func realPath(path string) string {
+// RealPath returns the path of the file that a link of this machine leads to; other paths stay as they are.
+func RealPath(path string) string {
 	st, err := iox.Lstat(nil, path)
 	if err != nil || st.Mode()&fs.ModeSymlink == 0 {
 		return path

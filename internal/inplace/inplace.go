@@ -185,6 +185,25 @@ func (p *File) End() (int64, error) {
 // It returns where new bytes begin: at end, if nothing follows or a killed run has left what
 // follows, else at the end of the file. The error wraps storage.ErrUnsupported if the file has several names.
 func (p *File) Begin(end int64) (at int64, err error) {
+	if at, err = p.clear(end); err != nil {
+		return 0, err
+	}
+	p.left = nil
+	if p.o.DryRun {
+		p.tail, err = iox.TempFile(p.fs, os.TempDir())
+	} else {
+		err = p.writeJournal(&journal{Size: at})
+	}
+	if err != nil {
+		return 0, err
+	}
+	p.start = at
+	return at, nil
+}
+
+// clear cuts off what a killed run has left behind byte end, if it may be changed at all, and returns where the file
+// then ends.
+func (p *File) clear(end int64) (at int64, err error) {
 	if err := p.checkNames(); err != nil {
 		return 0, err
 	}
@@ -201,17 +220,22 @@ func (p *File) Begin(end int64) (at int64, err error) {
 		}
 		at = end
 	}
-	p.left = nil
-	if p.o.DryRun {
-		p.tail, err = iox.TempFile(p.fs, os.TempDir())
-	} else {
-		err = p.writeJournal(&journal{Size: at})
-	}
-	if err != nil {
-		return 0, err
-	}
-	p.start = at
 	return at, nil
+}
+
+// Release gives the file, whose content ends at byte end, to a caller that changes it by a journal of its own. What
+// a killed run has left is gone then. The file stays locked until Close.
+func (p *File) Release(end int64) (storage.File, error) {
+	if _, err := p.clear(end); err != nil {
+		return nil, err
+	}
+	if p.left != nil {
+		if err := ignoreMissing(p.fs.Remove(JournalPath(p.path))); err != nil {
+			return nil, err
+		}
+	}
+	p.left, p.applied = nil, false
+	return p.File, nil
 }
 
 // ReadAt reads like io.ReaderAt, new bytes as well.

@@ -29,7 +29,7 @@ const journalSuffix = ".journal"
 
 // JournalPath returns the path of the journal of a file. It lies beside the file, not beside a link to it.
 func JournalPath(path string) string {
-	dir, base := filepath.Split(filepath.Clean(realPath(path)))
+	dir, base := filepath.Split(filepath.Clean(RealPath(path)))
 	return filepath.Join(dir, "."+base+journalSuffix)
 }
 

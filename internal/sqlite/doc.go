@@ -3,16 +3,16 @@
 // SQLite near it.
 //
 //	engine.go   the connection and its statements
-//	growth.go   a database that grows, and whose first page alone is overwritten
-//	move.go     the end of its growth: new numbers for the pages that have changed
 //	vfs.go      the file system that SQLite is shown: one database, a File
+//	rollback.go a database that is changed in its file, and its rollback journal
 //	header.go   the header of a database
 //	image.go    a database with the pages of a log or journal laid over it
 //	wal.go      write-ahead logs
 //	journal.go  rollback journals
 //
 // The engine so never opens, locks, creates or changes a file by itself: nothing can
-// appear beside a source, and faults injected under a storage.FS reach it.
+// appear beside a source, and faults injected under a storage.FS reach it, also in the
+// rollback journal of a Rollback.
 //
 // Refused are headers that contradict themselves (storage.ErrCorrupt or
 // storage.ErrTruncated). A database that is only read runs no triggers, views or

@@ -26,11 +26,12 @@ const sqliteStatic = uintptr(0)
 
 // Options are what a connection works on.
 type Options struct {
-	File     File  // the database
-	ReadOnly bool  // nothing is written, and nothing in the schema of the file is run
-	Foreign  bool  // nothing in the schema is run, as for ReadOnly, and it may be changed
-	MaxValue int64 // of a text or blob that is read, in bytes; for ReadOnly
-	Budget   int64 // thousands of steps after which the connection stops; 0: any number
+	File     File      // the database
+	ReadOnly bool      // nothing is written, and nothing in the schema of the file is run
+	Foreign  bool      // nothing in the schema is run, as for ReadOnly, and it may be changed
+	MaxValue int64     // of a text or blob that is read, in bytes; for ReadOnly
+	Budget   int64     // thousands of steps after which the connection stops; 0: any number
+	Rollback *Rollback // of changes in the file of a database; nil: there is no journal
 }
 
 // Open opens the database. Close frees the connection; the files stay the caller's.

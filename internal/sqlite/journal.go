@@ -33,7 +33,7 @@ const (
 // it is not known. o is nil if no header can be read: SQLite then leaves the database
 // as it is. cut means that the header counts more records.
 func ReadJournal(r io.ReaderAt, size, page int64) (o *Overlay, cut bool, err error) {
-	h := make([]byte, journalHeaderLen)
+	h := make([]byte, journalHeaderLen+len(journalMark))
 	var buf []byte
 	sector := int64(journalSector)
 	for off := int64(0); off+sector <= size; off = (off + sector - 1) / sector * sector {
@@ -52,7 +52,8 @@ func ReadJournal(r io.ReaderAt, size, page int64) (o *Overlay, cut bool, err err
 			if !powerOfTwo(page, 512, 65536) || !powerOfTwo(sector, 32, 65536) {
 				return nil, false, nil
 			}
-			o = &Overlay{Page: page, Pages: int64(binary.BigEndian.Uint32(h[16:])), At: map[int64]int64{}}
+			o = &Overlay{Page: page, Pages: int64(binary.BigEndian.Uint32(h[16:])), At: map[int64]int64{},
+				Added: string(h[journalHeaderLen:]) == journalMark}
 			buf = make([]byte, page+8)
 		}
 		off += sector

@@ -15,6 +15,7 @@ type Overlay struct {
 	At    map[int64]int64 // page number (from 0) to offset of the page; a complement is an offset in the database
 	Open  map[int64]int64 // of a log: the frames after the last commit
 	Undo  bool            // it is a journal: what it covers in the database was not committed
+	Added bool            // it is the journal of a Rollback
 }
 
 // Unfinished reports whether there are pages that were written and not committed.

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"sync"
 	"unsafe"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 	"modernc.org/libc"
 	engine "modernc.org/sqlite/lib"
@@ -208,13 +210,20 @@ func initMethods(tls *libc.TLS) error {
 	return nil
 }
 
-// vfsOpen opens the database. There are no other files: the writer switches journals
-// off, the reader has none, and what is sorted is little.
+// vfsOpen opens the database, or the journal of a Rollback. There are no other files: a writer of a new
+// database switches journals off, a reader has none, and what is sorted is little.
 func vfsOpen(_ *libc.TLS, c, _, file uintptr, flags int32, outFlags uintptr) int32 {
 	f := at[vfsFile](file)
 	*f = vfsFile{}
 	v := getOpen(at[engine.Tsqlite3_vfs](c).FpAppData).vfs
-	if flags&engine.SQLITE_OPEN_MAIN_DB == 0 {
+	shown := v.File
+	switch {
+	case flags&engine.SQLITE_OPEN_MAIN_JOURNAL != 0 && v.Rollback != nil:
+		var err error
+		if shown, err = v.Rollback.openJournal(flags); err != nil {
+			return v.fail(err, engine.SQLITE_CANTOPEN)
+		}
+	case flags&engine.SQLITE_OPEN_MAIN_DB == 0:
 		return engine.SQLITE_CANTOPEN
 	}
 	if outFlags != 0 {
@@ -223,15 +232,34 @@ func vfsOpen(_ *libc.TLS, c, _, file uintptr, flags int32, outFlags uintptr) int
 			*at[int32](outFlags) = flags&^engine.SQLITE_OPEN_READWRITE | engine.SQLITE_OPEN_READONLY
 		}
 	}
-	f.handle = addOpen(openFile{v, v.File})
+	f.handle = addOpen(openFile{v, shown})
 	f.methods = vfsMethods
 	return engine.SQLITE_OK
 }
 
-func vfsDelete(*libc.TLS, uintptr, uintptr, int32) int32 { return engine.SQLITE_OK }
+func vfsDelete(_ *libc.TLS, c, name uintptr, syncFolder int32) int32 {
+	v := getOpen(at[engine.Tsqlite3_vfs](c).FpAppData).vfs
+	if v.Rollback == nil || !isJournal(name) {
+		return engine.SQLITE_OK
+	}
+	if err := v.Rollback.removeJournal(syncFolder != 0); err != nil {
+		return v.fail(err, engine.SQLITE_IOERR_DELETE)
+	}
+	return engine.SQLITE_OK
+}
 
-func vfsAccess(_ *libc.TLS, _, _ uintptr, _ int32, out uintptr) int32 {
+func vfsAccess(_ *libc.TLS, c, name uintptr, _ int32, out uintptr) int32 {
 	*at[int32](out) = 0
+	v := getOpen(at[engine.Tsqlite3_vfs](c).FpAppData).vfs
+	if v.Rollback == nil || !isJournal(name) {
+		return engine.SQLITE_OK
+	}
+	switch _, err := v.Rollback.FS.Stat(v.Rollback.Path + JournalSuffix); {
+	case err == nil:
+		*at[int32](out) = 1
+	case !errors.Is(err, fs.ErrNotExist):
+		return v.fail(err, engine.SQLITE_IOERR_ACCESS)
+	}
 	return engine.SQLITE_OK
 }
 
@@ -247,7 +275,14 @@ func vfsFullPathname(_ *libc.TLS, _, name uintptr, n int32, out uintptr) int32 {
 }
 
 func fileClose(_ *libc.TLS, file uintptr) int32 {
-	removeOpen(at[vfsFile](file).handle)
+	handle := at[vfsFile](file).handle
+	o := getOpen(handle)
+	removeOpen(handle)
+	if journal, ok := o.file.(journalFile); ok {
+		if err := journal.Close(); err != nil {
+			return o.vfs.fail(err, engine.SQLITE_IOERR_CLOSE)
+		}
+	}
 	return engine.SQLITE_OK
 }
 
@@ -281,8 +316,18 @@ func fileTruncate(_ *libc.TLS, file uintptr, size engine.Tsqlite3_int64) int32 {
 	return engine.SQLITE_OK
 }
 
-// fileSync does nothing: the writer syncs the finished file itself.
-func fileSync(*libc.TLS, uintptr, int32) int32 { return engine.SQLITE_OK }
+// fileSync is for a Rollback: who writes a new file syncs it when it is finished.
+func fileSync(_ *libc.TLS, file uintptr, _ int32) int32 {
+	o := getOpen(at[vfsFile](file).handle)
+	f, ok := o.file.(interface{ Sync() error })
+	if !ok || o.vfs.Rollback == nil || o.vfs.Rollback.NoSync {
+		return engine.SQLITE_OK
+	}
+	if err := iox.Sync(f); err != nil {
+		return o.vfs.fail(err, engine.SQLITE_IOERR_FSYNC)
+	}
+	return engine.SQLITE_OK
+}
 
 func fileSize(_ *libc.TLS, file, out uintptr) int32 {
 	o := getOpen(at[vfsFile](file).handle)
@@ -303,14 +348,8 @@ func fileCheckReservedLock(_ *libc.TLS, _, out uintptr) int32 {
 
 func fileControl(*libc.TLS, uintptr, int32, uintptr) int32 { return engine.SQLITE_NOTFOUND }
 
-// fileSectorSize is what SQLite writes at least, as a whole, because a torn write could damage
-// it: for a Growth, no more than one page.
-func fileSectorSize(_ *libc.TLS, file uintptr) int32 {
-	if _, ok := getOpen(at[vfsFile](file).handle).file.(*Growth); ok {
-		return 512
-	}
-	return 4096
-}
+// fileSectorSize is what SQLite writes at least, as a whole, because a torn write could damage it.
+func fileSectorSize(*libc.TLS, uintptr) int32 { return 4096 }
 
 // fileCharacteristics is immutable for what is only read: SQLite then takes
 // no locks and looks for no journal.

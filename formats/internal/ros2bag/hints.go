@@ -7,7 +7,7 @@ var Hints = warnings.Hints{
 	"no-metadata":   "bagconv recover IN OUT writes a folder with metadata.yaml",
 	"missing-part":  "copy the missing file to the others",
 	"part":          "copy the file again from where it was recorded",
-	"append-killed": "the next bagconv append removes them",
+	"append-killed": "the next bagconv append or reindex undoes what it has left",
 	"journal":       "bagconv recover IN OUT writes a copy, including complete messages that were not committed",
 	"mcap":          "read them separately",
 	"sqlite3":       "read them separately",
