@@ -78,10 +78,11 @@ type Format struct {
 	// FilesOf.
 	Files func(fsys FS, path string) (Files, error)
 
-	// Instead returns the name of the format that writes the requested output, "" if it is
-	// this one. Nil: it always is. It is called before any other field of the format is
-	// used, because two formats may have one name for users and keep different things.
-	Instead func(a Ask) string
+	// Choose returns the name of the format that writes an output of the format called format:
+	// two formats may have one name for users and keep different things. name is the name by which
+	// the format was asked for, "" if path decided it; path is as it was typed; option returns the
+	// value of an option, "" if it is not set. Nil: the format writes its outputs itself.
+	Choose func(format, name, path string, option func(name string) string) string
 
 	// Reindex writes the missing or wrong index of the recording at path, in place, and
 	// changes nothing else. If it is killed, the recording reads as before or as after the
@@ -118,15 +119,9 @@ type Listing struct {
 	Files func(text []byte) []string
 }
 
-// An Ask is the request for an output whose format is not decided yet.
-type Ask struct {
-	Path   string                   // as it was typed: a separator at its end names a folder
-	Name   string                   // by which the format was asked for; "": by Path
-	Option func(name string) string // the value of an option, "" if it is not set
-}
-
-// Folder reports whether Path ends with a separator.
-func (a *Ask) Folder() bool { return a.Path != "" && os.IsPathSeparator(a.Path[len(a.Path)-1]) }
+// NamesFolder reports whether the path of an output, as it was typed, is the path of a folder: it
+// ends with a separator.
+func NamesFolder(path string) bool { return path != "" && os.IsPathSeparator(path[len(path)-1]) }
 
 // Claims reports whether path is a recording of this format, by its content, or a part
 // of a recording. Nothing may stand there but a file or folder. fsys nil means the operating

@@ -126,14 +126,10 @@ func (r *Registry) Open(ctx context.Context, path string, o ReadOptions) (*Recor
 // folders. The error wraps ErrUnknownFormat, and ErrUnsupported for the name of a format that is
 // not written.
 func (r *Registry) Output(path string) (*Format, error) {
-	ask := Ask{Path: path, Option: func(string) string { return "" }}
-	ext := strings.ToLower(filepath.Ext(filepath.Clean(path)))
+	folder, ext := NamesFolder(path), strings.ToLower(filepath.Ext(filepath.Clean(path)))
 	for _, f := range r.Writable() {
-		if !ask.Folder() && slices.Contains(f.Extensions, ext) || f.Folder && (ask.Folder() || ext == "" || ext == ".") {
-			if f = r.Instead(f, ask); ask.Folder() && !f.Folder {
-				return nil, fmt.Errorf("%s is a folder, and a %s is a file: %w", path, f.Name, ErrUnsupported)
-			}
-			return f, nil
+		if !folder && slices.Contains(f.Extensions, ext) || f.Folder && (folder || ext == "" || ext == ".") {
+			return r.Choose(f, "", path, func(string) string { return "" }), nil
 		}
 	}
 	if f := r.Named(path); f != nil {

@@ -83,18 +83,13 @@ func (r *Registry) Lookup(name string) *Format {
 	return nil
 }
 
-// Instead returns the format that writes an output of f as it is asked for: f itself, or the format
-// that f names. See Format.Instead.
-func (r *Registry) Instead(f *Format, a Ask) *Format {
-	for range r.formats { // formats name each other at most once each
-		if f.Instead == nil {
-			break
-		}
-		other := r.Lookup(f.Instead(a))
-		if other == nil || other == f || other.Create == nil {
-			break
-		}
-		f = other
+// Choose returns the format that writes an output of f. See Format.Choose.
+func (r *Registry) Choose(f *Format, name, path string, option func(name string) string) *Format {
+	if f.Choose == nil {
+		return f
+	}
+	if other := r.Lookup(f.Choose(f.Name, name, path, option)); other != nil && other.Create != nil {
+		return other
 	}
 	return f
 }

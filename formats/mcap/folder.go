@@ -1,8 +1,6 @@
 package mcap
 
 import (
-	"strings"
-
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -17,17 +15,17 @@ import (
 //
 // They are a format of their own: they keep topics as rosbag2 knows them, can be cut into parts,
 // and their messages are to be played, so that messages of other encodings become CDR.
-const folderName = "ros2mcap"
+const folderName = ros2bag.FormatMCAP
 
 // mcapStorage is the storage whose parts are MCAP files.
-var mcapStorage = &ros2bag.Storage{Format: folderName, ID: "mcap", Ext: ".mcap", Magic: magic, Alone: true,
+var mcapStorage = &ros2bag.Storage{Format: folderName, ID: ros2bag.MCAP, Ext: ".mcap", Magic: magic, Alone: true,
 	WholePart: wholePart}
 
 // folderOptions are the options of the parts, and the options of the folder.
 var folderOptions = append(append(storage.Options{}, options...),
 	storage.Option{Name: storage.NameCompressionMode, Kind: storage.OptionChoice, Values: modes,
 		Help: "what is compressed: chunks, or each file as a whole"},
-	storage.Option{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{"mcap", "sqlite3"},
+	storage.Option{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{ros2bag.MCAP, ros2bag.SQLite},
 		Help: "storage of the messages in a folder"},
 	storage.Option{Name: storage.NameSegmentSize, Kind: storage.OptionSize,
 		Help: "begin a new file before one has more message data"},
@@ -69,7 +67,7 @@ var Folder = &storage.Format{
 	RecordingOf: mcapStorage.Whole,
 	Join:        mcapStorage.Join,
 	Create:      createFolder,
-	Instead:     insteadOfFolder,
+	Choose:      ros2bag.Choose,
 }
 
 // sniffFolder knows a folder by its parts and metadata.yaml. It also knows a part of a folder,
@@ -79,26 +77,6 @@ func sniffFolder(fsys storage.FS, path string, head []byte) bool {
 		return sniff(fsys, path, head) || mcapStorage.IsPart(iox.FS(fsys), path, head)
 	}
 	return mcapStorage.IsFolder(iox.FS(fsys), path)
-}
-
-// instead names the format for an output that is to be a folder.
-func instead(a storage.Ask) string {
-	if a.Folder() {
-		return folderName
-	}
-	return ""
-}
-
-// insteadOfFolder names the other storage if it is asked for, and the format of files if the name
-// is the name of a file.
-func insteadOfFolder(a storage.Ask) string {
-	switch {
-	case a.Option(storage.NameStorage) == "sqlite3":
-		return "db3"
-	case !a.Folder() && strings.HasSuffix(a.Path, mcapStorage.Ext):
-		return formatName
-	}
-	return ""
 }
 
 // wholePart reports whether a file has its end.

@@ -21,37 +21,44 @@ type outPart struct{ *writer }
 
 // createFolder starts a folder. See storage.Format.
 func createFolder(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
-	fail := func(what string, err error, hint string) (storage.Writer, error) {
-		return nil, &storage.Error{Format: folderName, Path: path, Offset: -1, What: what, Err: err, Hint: hint}
-	}
 	appends := o.Append
 	o.Append = false
-	if err := folderOptions.Check(&o); err != nil {
-		return fail("option", err, "")
-	}
-	if other := o.Values[storage.NameStorage]; other != "" && other != mcapStorage.ID {
-		return fail("storage "+other, storage.ErrUnsupported, "write it with the format of that storage")
-	}
-	level, packed, err := packFiles(&o)
-	if err != nil {
-		return fail("option", err, "")
-	}
-	if packed && appends {
-		return fail("adding a part that is compressed as a whole", storage.ErrUnsupported,
-			"omit --compression-mode; chunks can be compressed")
-	}
-	w := &folderWriter{level: level}
+	w := &folderWriter{}
+	w.Storage, w.Begin = mcapStorage, w.begin
 	w.Init(ctx, path, o)
-	w.Storage, w.Packed, w.Begin = mcapStorage, packed, w.begin
-	if appends {
+	err := w.checkOptions(appends)
+	switch {
+	case err != nil:
+	case appends:
 		err = w.Append(openFolder, w.compressAs)
-	} else if _, err = newWriter(ctx, path, o); err == nil {
-		err = w.Create()
+	default:
+		if _, err = newWriter(ctx, path, w.Options); err == nil {
+			err = w.Create()
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return w, nil
+}
+
+// checkOptions refuses what cannot be written.
+func (w *folderWriter) checkOptions(appends bool) (err error) {
+	if err := folderOptions.Check(&w.Options); err != nil {
+		return w.Fail("option", err)
+	}
+	if err := w.CheckStorage(); err != nil {
+		return err
+	}
+	if w.level, w.Packed, err = packFiles(&w.Options); err != nil {
+		return w.Fail("option", err)
+	}
+	if w.Packed && appends {
+		e := w.Fail("adding a part that is compressed as a whole", storage.ErrUnsupported)
+		e.Hint = "omit --compression-mode; chunks can be compressed"
+		return e
+	}
+	return nil
 }
 
 // compressAs has parts that are added compressed like the most chunks of the recording, unless

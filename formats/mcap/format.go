@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	formatName  = "mcap"
+	formatName  = ros2bag.FormatFile
 	profileROS1 = "ros1"
 	profileROS2 = "ros2"
 )
@@ -56,7 +56,7 @@ var Format = &storage.Format{
 	Reindex:     reindex,
 	RecordingOf: mcapStorage.Whole,
 	Create:      createWriter,
-	Instead:     instead,
+	Choose:      ros2bag.Choose,
 }
 
 // sniff knows MCAP files by their magic, or by the Header if the magic is damaged. It also knows

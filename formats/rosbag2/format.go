@@ -3,7 +3,6 @@ package rosbag2
 import (
 	"bytes"
 	"path/filepath"
-	"strings"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -12,14 +11,15 @@ import (
 )
 
 const (
-	formatName = "db3"
+	formatName = ros2bag.FormatSQLite
 	encoding   = "cdr"
 	walSuffix  = "-wal"
 )
 
 // db3 is the storage whose parts are SQLite databases.
 var db3 = &ros2bag.Storage{
-	Format: formatName, ID: "sqlite3", Ext: ".db3", Magic: sqlite.Magic, Beside: []string{walSuffix, sqlite.JournalSuffix},
+	Format: formatName, ID: ros2bag.SQLite, Ext: ".db3", Magic: sqlite.Magic,
+	Beside:  []string{walSuffix, sqlite.JournalSuffix},
 	Scratch: []string{"-shm"}, WholePart: wholePart,
 }
 
@@ -33,36 +33,13 @@ var options = storage.Options{
 	{Name: storage.NameLevel, Kind: storage.OptionInteger, Help: "level of zstd; 0 is 1, as the recorder has it"},
 	{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: ros2bag.ProfileNames(),
 		Help: "the distribution that the output is made for"},
-	{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{db3.ID, otherStorage},
+	{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{ros2bag.SQLite, ros2bag.MCAP},
 		Help: "storage of the messages in a folder"},
 	{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin a new file before one has more message data"},
 	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration,
 		Help: "begin a new file before one lasts longer, such as 60s"},
 	{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{"numbered"},
 		Help: "OUT_0, OUT_1, ... in the folder"},
-}
-
-// otherStorage is the storage that rosbag2 has since Iron and writes by default. otherFormat writes
-// it.
-const (
-	otherStorage = "mcap"
-	otherFormat  = "ros2mcap"
-)
-
-// instead names the format of folders with the other storage, if that storage is asked for, or
-// rosbag2 as a distribution writes it.
-func instead(a storage.Ask) string {
-	if strings.HasSuffix(a.Path, db3.Ext) && !a.Folder() {
-		return ""
-	}
-	byName := a.Name == formatName || a.Name == db3.ID
-	switch profile, ok := ros2bag.FindProfile(a.Option(storage.NameProfile)); {
-	case a.Option(storage.NameStorage) == otherStorage:
-		return otherFormat
-	case a.Option(storage.NameStorage) == "" && !byName && ok && profile.Storage == otherStorage:
-		return otherFormat
-	}
-	return ""
 }
 
 // Format is the rosbag2 recording with SQLite storage.
@@ -93,7 +70,7 @@ var Format = &storage.Format{
 	RecordingOf: db3.Whole,
 	Join:        db3.Join,
 	Create:      createWriter,
-	Instead:     instead,
+	Choose:      ros2bag.Choose,
 }
 
 // sniff knows a folder by its metadata.yaml or the databases in it, and a file

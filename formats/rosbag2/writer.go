@@ -82,8 +82,8 @@ func (w *writer) checkOptions(o *storage.WriteOptions) (err error) {
 	if w.Single && (o.SegmentSize > 0 || o.SegmentDuration > 0) {
 		return refuse("segments", "a single file cannot have segments; write a folder")
 	}
-	if o.Values[storage.NameStorage] == otherStorage {
-		return refuse("storage "+otherStorage, "a folder can have it, whose format is "+otherFormat)
+	if err := w.CheckStorage(); err != nil {
+		return err
 	}
 	if w.packing, err = packingOf(o, w.Single); err != nil {
 		return w.Fail("option", err)

@@ -63,7 +63,7 @@ func (e *env) exists(path string) bool {
 // exportFormat chooses the format of an output, and reports whether that is a file.
 func (e *env) exportFormat(out string) (file bool, err error) {
 	f := e.formats.Named(out)
-	if out == "" || endsInSeparator(out) || f == nil {
+	if out == "" || storage.NamesFolder(out) || f == nil {
 		if e.set.to == "" {
 			e.set.to = export.Default
 		}

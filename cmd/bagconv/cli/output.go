@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,9 +47,6 @@ func (e *env) writableWithAliases() (names []string) {
 	return names
 }
 
-// endsInSeparator reports whether a name is written as the name of a folder.
-func endsInSeparator(path string) bool { return os.IsPathSeparator(path[len(path)-1]) }
-
 // sinkFormat chooses the output's format: --to, else the name's ending. A
 // trailing separator or no ending means the format that is a folder. Options, whose values
 // option returns, may ask for another.
@@ -59,8 +55,7 @@ func (e *env) sinkFormat(to, out string, option func(name string) string) (*stor
 	if err != nil {
 		return nil, err
 	}
-	ask := storage.Ask{Path: out, Name: to, Option: option}
-	if f = e.formats.Instead(f, ask); ask.Folder() && !f.Folder {
+	if f = e.formats.Choose(f, to, out, option); storage.NamesFolder(out) && !f.Folder {
 		return nil, flags.Usage("remove the separator at the end", "%s is a folder, but a %s is a single file",
 			phrase.Clean(out), f.Name)
 	}
@@ -78,7 +73,7 @@ func (e *env) readable() (names []string) {
 // namedFormat returns the format that --to or the name of the output mean.
 func (e *env) namedFormat(to, out string) (*storage.Format, error) {
 	choices := phrase.OrList(e.writableWithAliases())
-	folder := endsInSeparator(out)
+	folder := storage.NamesFolder(out)
 	if to != "" {
 		f := e.formats.Lookup(to)
 		switch {

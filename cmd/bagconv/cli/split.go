@@ -32,7 +32,7 @@ func (e *env) split(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	folder := endsInSeparator(out) || filepath.Ext(out) == ""
+	folder := storage.NamesFolder(out) || filepath.Ext(out) == ""
 	to := e.set.to
 	if to == "" && folder {
 		to = source.Name

@@ -43,8 +43,14 @@ const ZstdMagic = "\x28\xb5\x2f\xfd"
 // program's.
 var zstdEndings = []string{".zstd", ".zst"}
 
+// The storage_identifiers. rosbag2 writes MCAP by default since Iron.
+const (
+	SQLite = "sqlite3"
+	MCAP   = "mcap"
+)
+
 // storages are the endings of parts by storage_identifier.
-var storages = map[string]string{"sqlite3": ".db3", "mcap": ".mcap"}
+var storages = map[string]string{SQLite: ".db3", MCAP: ".mcap"}
 
 // plainName returns the name that a part has before compression.
 func plainName(name string) string {

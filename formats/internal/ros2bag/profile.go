@@ -22,11 +22,11 @@ type Profile struct {
 // distribution from Foxy on: no reader has an upper limit for the schema, or minds keys of later
 // versions, but no reader before Jazzy can read version 9.
 var profiles = []Profile{
-	{names: []string{"universal"}, Version: 5, Schema: 4, Storage: "sqlite3"},
-	{names: []string{"foxy", "galactic"}, Version: 4, Schema: 2, Storage: "sqlite3"},
-	{names: []string{"humble"}, Version: 5, Schema: 3, Storage: "sqlite3"},
-	{names: []string{"iron"}, Version: 7, Schema: 4, Storage: "mcap"},
-	{names: []string{"jazzy", "kilted", "lyrical", "rolling"}, Version: 9, Schema: 4, QoSNames: true, Storage: "mcap"},
+	{names: []string{"universal"}, Version: 5, Schema: 4, Storage: SQLite},
+	{names: []string{"foxy", "galactic"}, Version: 4, Schema: 2, Storage: SQLite},
+	{names: []string{"humble"}, Version: 5, Schema: 3, Storage: SQLite},
+	{names: []string{"iron"}, Version: 7, Schema: 4, Storage: MCAP},
+	{names: []string{"jazzy", "kilted", "lyrical", "rolling"}, Version: 9, Schema: 4, QoSNames: true, Storage: MCAP},
 }
 
 // ProfileNames returns the names of all profiles, the default first.

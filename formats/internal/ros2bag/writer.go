@@ -100,6 +100,17 @@ func (w *Writer) Init(ctx context.Context, path string, o storage.WriteOptions) 
 	w.Profile = ProfileFor(&o)
 }
 
+// CheckStorage refuses an option that asks for parts of another storage.
+func (w *Writer) CheckStorage() error {
+	id := w.Options.Values[storage.NameStorage]
+	if id == "" || id == w.Storage.ID {
+		return nil
+	}
+	e := w.Fail("storage "+id, storage.ErrUnsupported)
+	e.Hint = "a folder can have it: write it with the format of that storage"
+	return e
+}
+
 // Create starts a recording.
 func (w *Writer) Create() (err error) {
 	o := &w.Options
