@@ -124,6 +124,9 @@ func IsTemp(name string) bool {
 	return ok && strings.HasPrefix(name, ".") && len(rest) > 9 && isHex(rest[len(rest)-8:]) && rest[len(rest)-9] == '.'
 }
 
+// TempOf returns the name, or its beginning if it is long, of the output whose staging folder has a name. See IsTemp.
+func TempOf(stage string) string { return stage[1 : len(stage)-len(stageSuffix)-9] }
+
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
 // FinalPath returns the path that something in a staging folder will have; other

@@ -36,6 +36,7 @@ import (
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/remote"
+	"github.com/bagconv/bagconv/internal/stdio"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -56,7 +57,9 @@ func (e *env) main(ctx context.Context, args []string) (status int) {
 	e.set.remote.Note = func(text string) { e.writeLines("note", []string{text}) }
 	stores := remote.New(ctx, &e.set.remote)
 	defer stores.Close()
-	e.useFiles(iox.Join(iox.OS, stores))
+	e.streams = stdio.New(iox.OS, e.Out)
+	defer func() { _ = e.streams.Close() }() // what is kept was only read
+	e.useFiles(iox.Join(e.streams, stores))
 	err := e.run(ctx, args)
 	var reported exitStatus
 	switch {
@@ -106,6 +109,9 @@ func (e *env) run(ctx context.Context, args []string) error {
 	}
 	e.take(&line)
 	if err := e.settle(ctx); err != nil {
+		return err
+	}
+	if err := e.takeStreams(ctx); err != nil {
 		return err
 	}
 	return e.command.Run(ctx)

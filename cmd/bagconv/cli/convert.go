@@ -92,8 +92,6 @@ func (e *env) conversionPaths(ctx context.Context) (in, out string, err error) {
 		return "", "", flags.Usage("is a shell variable empty?", "the name of the input is empty")
 	case out == "":
 		return "", "", flags.Usage("type for example: "+e.exampleLine(e.command.Name, args[0]), "no output given")
-	case out == "-":
-		return "", "", flags.Usage("give the name of a file or folder", "a recording cannot be written to standard output")
 	}
 	e.report.source, e.report.sink = args[0], out
 	return args[0], out, nil
@@ -157,7 +155,8 @@ OUT is chosen by --to, or else by the ending of its name:
 A name with / at its end, or without an ending, becomes a folder ({folder}).
 OUT appears only when it is complete; a run that fails leaves no output. If a
 recording has several files, name their folder, their common name, or all of
-them to read them as one; a single file is read alone.`,
+them to read them as one; a single file is read alone. IN or OUT can be - for
+standard input or output, OUT with --to.`,
 		Examples: []string{
 			"bagconv drive{file} drive_ros2/",
 			"bagconv drive{file} drive_ros2/ --distro jazzy --report report.json",

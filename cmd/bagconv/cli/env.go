@@ -10,6 +10,7 @@ import (
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/stdio"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -62,6 +63,7 @@ type env struct {
 	Stdio
 	formats *storage.Registry
 	fs      storage.FS     // of this machine and, for URLs, of stores
+	streams *stdio.FS      // standard input and output as files of fs
 	command *flags.Command // of the line or of a recipe, with its flags
 	words   []string       // of the line, without the command
 	set     settings       // of the line

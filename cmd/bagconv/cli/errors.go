@@ -106,7 +106,7 @@ func byWord(lists map[string]string) map[string]string {
 // suggestPath looks for a file of a similar name.
 func (e *env) suggestPath(path string) string {
 	if path == "-" {
-		return "standard input cannot be read: bagconv reads a recording at several places at once"
+		return "this command does not read standard input; bagconv convert - OUT does"
 	}
 	dir, base := splitPath(path)
 	entries, err := e.fs.ReadDir(dir)

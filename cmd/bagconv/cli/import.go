@@ -42,8 +42,6 @@ func (e *env) importStream(ctx context.Context) error {
 	switch {
 	case out == "":
 		return flags.Usage("type for example: bagconv import < drive.frames drive"+e.fileEnding(0), "no output given")
-	case out == ingest.Stdin:
-		return flags.Usage("give the name of a file or folder", "a recording cannot be written to standard output")
 	case len(words) > 1:
 		return flags.Usage("import them one by one, then bagconv merge joins them",
 			"import takes one input, and these are %d", len(words))

@@ -30,8 +30,6 @@ func (e *env) merge(ctx context.Context) error {
 	case named == 1:
 		return flags.Usage("to convert one recording type: bagconv IN OUT",
 			"merge needs two inputs or more, and an output: %s is taken for the output", phrase.Clean(out))
-	case out == "-":
-		return flags.Usage("give the name of a file or folder", "a recording cannot be written to standard output")
 	}
 	e.report.source, e.report.sink = inShort(paths), out
 	source, err := e.commonFormat(paths)

@@ -15,6 +15,7 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/stdio"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -51,6 +52,10 @@ func (e *env) writableWithAliases() (names []string) {
 // trailing separator or no ending means the format that is a folder. Options, whose values
 // option returns, may ask for another.
 func (e *env) sinkFormat(to, out string, option func(name string) string) (*storage.Format, error) {
+	if out == stdio.Out && to == "" {
+		return nil, flags.Usage("name its format: --to "+e.streamable(),
+			"standard output has no ending that tells the format")
+	}
 	f, err := e.namedFormat(to, out)
 	if err != nil {
 		return nil, err
@@ -59,6 +64,14 @@ func (e *env) sinkFormat(to, out string, option func(name string) string) (*stor
 		return nil, flags.Usage("remove the separator at the end", "%s is a folder, but a %s is a single file",
 			phrase.Clean(out), f.Name)
 	}
+	if out != stdio.Out {
+		return f, nil
+	}
+	if f.Folder {
+		return nil, flags.Usage("choose a format that is a file: --to "+e.streamable(),
+			"a %s is a folder, and standard output is a file", f.Name)
+	}
+	e.streams.Direct(f.Streamable)
 	return f, nil
 }
 

@@ -12,7 +12,7 @@ import (
 // mistypedVerb returns an error if the first word of a line is neither a command nor a
 // recording.
 func (e *env) mistypedVerb(word string) error {
-	if word == "" || strings.ContainsAny(word, `./\`) {
+	if word == "" || word == stream || strings.ContainsAny(word, `./\`) {
 		return nil
 	}
 	var names []string

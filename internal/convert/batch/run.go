@@ -50,7 +50,7 @@ const leastShare = 0.5
 // a SpaceError instead of nil. When ctx is cancelled no further task begins. Run
 // returns when all that have begun are through.
 func Run(ctx context.Context, tasks []*Task, jobs int, do func(context.Context, *Task, error)) {
-	r := runner{free: freeSpace, running: map[*Task]bool{}}
+	r := runner{free: FreeSpace, running: map[*Task]bool{}}
 	r.ended = sync.NewCond(&r.mu)
 	r.run(ctx, tasks, jobs, do)
 }

@@ -84,10 +84,10 @@ func TestFreeSpace(t *testing.T) {
 	if removeLast {
 		t.Skip("this system is not asked")
 	}
-	if n, known := freeSpace(t.TempDir()); !known || n <= 0 {
+	if n, known := FreeSpace(t.TempDir()); !known || n <= 0 {
 		t.Errorf("%d, %v", n, known)
 	}
-	if _, known := freeSpace("/nonexistent"); known {
+	if _, known := FreeSpace("/nonexistent"); known {
 		t.Error("of a folder that is not there")
 	}
 	if got := standing("/nonexistent/a/b"); got != "/" {

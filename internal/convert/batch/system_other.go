@@ -5,5 +5,5 @@ package batch
 // removeLast: an open file cannot be removed.
 const removeLast = true
 
-// freeSpace is not asked for on this system.
-func freeSpace(string) (bytes int64, known bool) { return 0, false }
+// FreeSpace is not asked for on this system.
+func FreeSpace(string) (bytes int64, known bool) { return 0, false }

@@ -10,8 +10,8 @@ import (
 // removeLast: an open file can be removed.
 const removeLast = false
 
-// freeSpace returns how many bytes may be written below a folder.
-func freeSpace(dir string) (bytes int64, known bool) {
+// FreeSpace returns how many bytes may be written below a folder.
+func FreeSpace(dir string) (bytes int64, known bool) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
 		return 0, false
