@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -74,10 +73,7 @@ func foldersInPlace(t *testing.T) (list []map[string][]byte) {
 // and append lose no message that can be read, and what they refuse stays as it was; a metadata.yaml that is
 // damaged alone is nearly always mended.
 func TestInPlaceFolders(t *testing.T) {
-	rounds := 30
-	if exhaustive() {
-		rounds = 5_000
-	}
+	rounds := howMany(t, "BAGCONV_INPLACE_ROUNDS", 120) / 4
 	list, j := foldersInPlace(t), newJudge(t)
 	more := storagetest.Recording{
 		Topics: []storage.Topic{textTopic("/topic_1"), textTopic("/new")},
@@ -100,7 +96,12 @@ func TestInPlaceFolders(t *testing.T) {
 					how += damageParts(rng, files)
 				}
 				f := Registry().Lookup(folderKinds[kind].format)
-				refused, err := changeFolder(t, f, files, more, j, rng.IntN(2) == 0)
+				x := &changed{kind: f.Name, format: f, name: "rec", more: more}
+				skip := ""
+				if rng.IntN(2) == 0 {
+					skip = "reindex"
+				}
+				refused, err := x.change(t, j, files, skip)
 				if err != nil {
 					t.Errorf("round %d, %s %d,%s: %v", n, f.Name, kind, how, err)
 				}
@@ -117,64 +118,6 @@ func TestInPlaceFolders(t *testing.T) {
 			}
 		})
 	}
-}
-
-// changeFolder writes the files of a folder, has it get an index unless it is only added to, and then adds to it.
-// refused is why it got no index, err what was lost.
-func changeFolder(t *testing.T, f *storage.Format, files map[string][]byte, more storagetest.Recording, j *judge,
-	only bool) (refused, err error) {
-	dir, err := os.MkdirTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "rec")
-	if err := os.Mkdir(path, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for name, b := range files {
-		if err := os.WriteFile(filepath.Join(path, name), b, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	reindex := func() error {
-		_, refused = f.Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
-		return refused
-	}
-	add := func() error {
-		return storagetest.WriteAll(f, path, storage.WriteOptions{NoSync: true, Append: true}, more)
-	}
-	steps := map[string]func() error{"reindex": reindex, "append": add}
-	for _, name := range []string{"reindex", "append"} {
-		if only && name == "reindex" {
-			continue
-		}
-		before, was := content(f, path, t), filesIn(t, path)
-		err := steps[name]()
-		now := filesIn(t, path)
-		if err != nil {
-			if !maps.EqualFunc(was, now, bytes.Equal) {
-				return refused, fmt.Errorf("%s has refused (%w), and changed something", name, err)
-			}
-			continue
-		}
-		j.keep(t, f.Name, was, now)
-		after := content(f, path, t)
-		for m, n := range before {
-			if after[m] < n {
-				return refused, fmt.Errorf("%s: %.80s could be read %d times, and now %d", name, m, n, after[m])
-			}
-		}
-		if name == "append" {
-			for _, topic := range []string{`"/topic_1" 2000`, `"/new" 3000`} {
-				if !slices.ContainsFunc(slices.Collect(maps.Keys(after)),
-					func(m string) bool { return strings.HasPrefix(m, topic) }) {
-					return refused, fmt.Errorf("what was added is not read: %s", topic)
-				}
-			}
-		}
-	}
-	return refused, nil
 }
 
 // damageListing damages metadata.yaml, as programs, disks and people do.

@@ -110,7 +110,10 @@ for dir in sys.stdin.read().splitlines():
 // judge has the readers compare what was kept.
 func (j *judge) judge(t *testing.T) {
 	for format, dirs := range j.kept {
-		x := judges[format]
+		x, ok := judges[format]
+		if !ok {
+			continue
+		}
 		python := os.Getenv(x.python)
 		if python == "" {
 			if os.Getenv("CI") == "true" {
