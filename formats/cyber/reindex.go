@@ -75,7 +75,8 @@ func reindexFile(ctx context.Context, fsys storage.FS, path string, o storage.Re
 		return nil, err
 	}
 	change := x.change()
-	if err := x.write(); err != nil {
+	cut := x.index != nil && !x.stale
+	if err := x.file.Replace(x.f.size, x.end, x.index, cut, x.patches...); err != nil {
 		return nil, err
 	}
 	return change, nil
@@ -376,27 +377,4 @@ func (x *reindexer) change() *storage.IndexChange {
 		c.Overwritten += int64(len(p.Data))
 	}
 	return c
-}
-
-// write writes it all. What lies at the end of the last section, such as half of another section,
-// gives way to the start of the INDEX.
-func (x *reindexer) write() error {
-	at, err := x.file.Begin(x.f.size)
-	if err != nil {
-		return err
-	}
-	if x.index != nil {
-		n := min(at-x.end, int64(len(x.index)))
-		if _, err := x.file.WriteAt(x.index[n:], at); err != nil {
-			return err
-		}
-		if n > 0 {
-			x.patches = slices.Insert(x.patches, 0, inplace.Patch{Off: x.end, Data: x.index[:n]})
-		}
-	}
-	end := x.end + int64(len(x.index))
-	if x.index == nil || x.stale || end >= at {
-		end = 0
-	}
-	return x.file.CommitAt(end, x.patches...)
 }

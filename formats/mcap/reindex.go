@@ -50,7 +50,7 @@ func reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []st
 		return nil, inplace.Audit(ctx, path, options)
 	}
 	change := x.change()
-	if err := x.write(); err != nil {
+	if err := x.file.Replace(x.r.src.Size, x.end, x.tail, true); err != nil {
 		return nil, err
 	}
 	return []storage.IndexChange{change}, nil
@@ -396,25 +396,4 @@ func (x *reindexer) change() storage.IndexChange {
 	}
 	c.Overwritten = min(x.r.src.Size-x.end, c.Written)
 	return c
-}
-
-// write writes it all. What lies there, such as half of a record or an old summary, gives way.
-func (x *reindexer) write() error {
-	at, err := x.file.Begin(x.r.src.Size)
-	if err != nil {
-		return err
-	}
-	n := min(at-x.end, int64(len(x.tail)))
-	if _, err := x.file.WriteAt(x.tail[n:], at); err != nil {
-		return err
-	}
-	var patches []inplace.Patch
-	if n > 0 {
-		patches = append(patches, inplace.Patch{Off: x.end, Data: x.tail[:n]})
-	}
-	end := x.end + int64(len(x.tail))
-	if end >= at {
-		end = 0
-	}
-	return x.file.CommitAt(end, patches...)
 }

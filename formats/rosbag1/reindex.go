@@ -77,7 +77,7 @@ func reindex(ctx context.Context, path string, o storage.ReindexOptions) (change
 		return nil, err
 	}
 	change := x.change()
-	if err := x.write(); err != nil {
+	if err := x.file.Replace(src.Size, x.end, x.trailer(), false, x.patches...); err != nil {
 		return nil, err
 	}
 	return []storage.IndexChange{change}, nil
@@ -364,21 +364,4 @@ func (x *reindexer) change() storage.IndexChange {
 		c.Overwritten += int64(len(p.Data))
 	}
 	return c
-}
-
-// write writes it all. The end overwrites the bytes of a message that was cut.
-func (x *reindexer) write() error {
-	at, err := x.file.Begin(x.r.src.Size)
-	if err != nil {
-		return err
-	}
-	b := x.trailer()
-	n := min(at-x.end, int64(len(b)))
-	if _, err := x.file.WriteAt(b[n:], at); err != nil {
-		return err
-	}
-	if n > 0 {
-		x.patches = slices.Insert(x.patches, 0, inplace.Patch{Off: x.end, Data: b[:n]})
-	}
-	return x.file.Commit(x.patches...)
 }

@@ -26,6 +26,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -316,6 +317,27 @@ func (p *File) CommitAt(end int64, patches ...Patch) error {
 	}
 	_ = p.fs.Remove(JournalPath(p.path)) // all is there: the next Open sees that
 	return nil
+}
+
+// Replace writes the end of a file of size bytes anew, from byte from on, and commits it with patches. What lies there
+// gives way. With cut the file ends with the new end, also if it was longer; else the rest stays behind it.
+func (p *File) Replace(size, from int64, tail []byte, cut bool, patches ...Patch) error {
+	at, err := p.Begin(size)
+	if err != nil {
+		return err
+	}
+	n := max(0, min(at-from, int64(len(tail))))
+	if _, err := p.WriteAt(tail[n:], at); err != nil {
+		return err
+	}
+	if n > 0 {
+		patches = slices.Insert(patches, 0, Patch{Off: from, Data: tail[:n]})
+	}
+	end := from + int64(len(tail))
+	if !cut || end >= at {
+		end = 0
+	}
+	return p.CommitAt(end, patches...)
 }
 
 // prove makes the proof that a change loses nothing.
