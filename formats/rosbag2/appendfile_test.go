@@ -176,8 +176,8 @@ func TestAppendFileSQLite(t *testing.T) {
 		return
 	}
 	before, after, hot := 0, 0, 0
-	for _, o := range []storage.WriteOptions{{}, {NoSync: true, Memory: 64 << 10}} {
-		killedAdditions(t, o, 3, func(path string, op int64, first, more int) {
+	for i, o := range []storage.WriteOptions{{}, {NoSync: true, Memory: 64 << 10}, {Memory: 64 << 10}} {
+		killedAdditions(t, o, []int64{3, 7, 5}[i], func(path string, op int64, first, more int) {
 			r := strictly(t, path)
 			info := r.Info()
 			if len(info.Warnings) == 1 && info.Warnings[0].Code == "append-killed" {
@@ -204,6 +204,32 @@ func TestAppendFileSQLite(t *testing.T) {
 	}
 	if before < 20 || after == 0 || hot < 10 {
 		t.Errorf("%d deaths left what was before, %d all, %d a journal", before, after, hot)
+	}
+}
+
+// TestAppendFileLink: through a link the journal is read, and the next addition finds it.
+func TestAppendFileLink(t *testing.T) {
+	links, o := 0, storage.WriteOptions{NoSync: true, Memory: 64 << 10}
+	killedAdditions(t, o, 11, func(path string, op int64, first, _ int) {
+		if st, err := os.Stat(path + sqlite.JournalSuffix); err != nil || st.Size() == 0 {
+			return
+		}
+		link := filepath.Join(t.TempDir(), "link.db3")
+		if err := os.Symlink(path, link); err != nil {
+			t.Skip("there are no links")
+		}
+		links++
+		r := strictly(t, link)
+		msgs, err := storagetest.ReadAll(r)
+		check(t, errors.Join(err, r.Close()))
+		more := []storage.Message{{Data: []byte("a")}}
+		write(t, link, storage.WriteOptions{Append: true, NoSync: true}, sampleTopics()[:1], more)
+		if n := sound(t, path); len(msgs) != first || n != first+1 {
+			t.Errorf("death at operation %d: %d messages by the link, %d after one more, of %d", op, len(msgs), n, first)
+		}
+	})
+	if links < 3 {
+		t.Errorf("only %d journals", links)
 	}
 }
 

@@ -48,10 +48,15 @@ func (p *part) readBeside(ctx context.Context, fsys storage.FS, head []byte, war
 	return p.openBeside(fsys, walSuffix, func(f storage.File, size int64) error { return p.useWAL(f, size, warn) })
 }
 
-// openBeside opens a file beside the database, if it exists and is not empty.
+// openBeside opens a file beside the database, if it exists and is not empty: beside the file that a link leads to,
+// where SQLite has it, else beside the link.
 func (p *part) openBeside(fsys storage.FS, suffix string, use func(f storage.File, size int64) error) error {
-	path := p.path + suffix
+	path := inplace.RealPath(p.path) + suffix
 	st, err := fsys.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) && path != p.path+suffix {
+		path = p.path + suffix
+		st, err = fsys.Stat(path)
+	}
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (st.Size() == 0 || !st.Mode().IsRegular()) {
 		return nil
 	}
@@ -176,7 +181,7 @@ func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, 
 
 // addedJournal reports whether the journal beside a database is of a killed addition.
 func addedJournal(fsys storage.FS, path string) (added bool, err error) {
-	p := &part{path: inplace.RealPath(path)}
+	p := &part{path: path}
 	err = p.openBeside(fsys, sqlite.JournalSuffix, func(f storage.File, size int64) error {
 		o, _, err := sqlite.ReadJournal(f, size, 0)
 		added = o != nil && o.Added
