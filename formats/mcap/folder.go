@@ -1,6 +1,8 @@
 package mcap
 
 import (
+	"slices"
+
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -22,18 +24,10 @@ var mcapStorage = &ros2bag.Storage{Format: folderName, ID: ros2bag.MCAP, Ext: ".
 	WholePart: wholePart}
 
 // folderOptions are the options of the parts, and the options of the folder.
-var folderOptions = append(append(storage.Options{}, options...),
-	storage.Option{Name: storage.NameCompressionMode, Kind: storage.OptionChoice, Values: modes,
+var folderOptions = slices.Concat(options, storage.Options{
+	{Name: storage.NameCompressionMode, Kind: storage.OptionChoice, Values: modes,
 		Help: "what is compressed: chunks, or each file as a whole"},
-	storage.Option{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{ros2bag.MCAP, ros2bag.SQLite},
-		Help: "storage of the messages in a folder"},
-	storage.Option{Name: storage.NameSegmentSize, Kind: storage.OptionSize,
-		Help: "begin a new file before one has more message data"},
-	storage.Option{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration,
-		Help: "begin a new file before one lasts longer, such as 60s"},
-	storage.Option{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{"numbered"},
-		Help: "OUT_0, OUT_1, ... in the folder"},
-)
+}, mcapStorage.Options())
 
 // Folder is the rosbag2 folder with MCAP storage. It also reads an MCAP file that is
 // compressed as a whole.

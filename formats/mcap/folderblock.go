@@ -29,7 +29,7 @@ func (r *folderReader) Blocks() (all []storage.Block, err error) {
 				}
 				b.Topics = topics
 			}
-			if r.packedMessages() {
+			if r.packedMessages {
 				b.RawSize = min(packedGrowth*b.RawSize, max(b.RawSize, maxUnpacked))
 			}
 			all = append(all, b)
@@ -44,7 +44,7 @@ func (r *folderReader) Order() storage.Order { return storage.OrderBlocks }
 // ReadBlock reads block i of all parts. See storage.BlockReader.
 func (r *folderReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if i < 0 || i >= len(r.blocks) {
-		return r.fail(r.path, fmt.Sprintf("there is no block %d", i), nil)
+		return fmt.Errorf("%s: there is no block %d", r.Path, i)
 	}
 	x := r.blocks[i]
 	if err := x.part.reader.ReadBlock(ctx, x.block, b); err != nil {
@@ -59,28 +59,16 @@ func (r *folderReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) e
 		m.Topic = x.part.topics[m.Topic]
 		packed = packed || r.packed(m)
 	}
-	if !packed && !r.otherCodec() {
+	if !packed && !r.otherCodec {
 		return nil
 	}
 	return r.unpackMessages(x, b)
 }
 
-// packedMessages reports whether each message is a zstd frame by metadata.yaml.
-func (r *folderReader) packedMessages() bool {
-	m := r.layout.Meta
-	return m != nil && m.Mode == "MESSAGE" && m.Compression == "zstd"
-}
-
-// otherCodec reports whether messages are compressed with something else.
-func (r *folderReader) otherCodec() bool {
-	m := r.layout.Meta
-	return m != nil && m.Mode == "MESSAGE" && m.Compression != "zstd"
-}
-
 // packed reports whether a message is to be decompressed: no message in CDR begins as a zstd
 // frame.
 func (r *folderReader) packed(m *storage.Message) bool {
-	return ros2bag.IsFrame(m.Data) && (r.topics.List[m.Topic].Encoding == native || r.packedMessages())
+	return ros2bag.IsFrame(m.Data) && (r.Topics.List[m.Topic].Encoding == native || r.packedMessages)
 }
 
 // The memory that decompressed messages of a block may take, and how much larger than
@@ -101,8 +89,8 @@ func (r *folderReader) unpackMessages(x partBlock, b *storage.Batch) error {
 	for _, m := range b.Messages {
 		start := len(buf)
 		if !r.packed(&m) {
-			if r.otherCodec() {
-				return r.fail(x.part.src.Path, fmt.Sprintf("messages compressed with %.40q", r.layout.Meta.Compression),
+			if r.otherCodec {
+				return r.Fail(x.part.src.Path, fmt.Sprintf("messages compressed with %.40q", r.Layout.Meta.Compression),
 					storage.ErrUnsupported)
 			}
 			buf = append(buf, m.Data...)
@@ -121,11 +109,11 @@ func (r *folderReader) unpackMessages(x partBlock, b *storage.Batch) error {
 	}
 	b.Messages, b.Buf, b.Scratch = kept, buf, b.Buf
 	if bad > 0 {
-		return r.warnLost(storage.Lost{Messages: bad, Blocks: 1}, "zstd", at, true, x.part.src.Path,
+		return r.WarnLost(storage.Lost{Messages: bad, Blocks: 1}, "zstd", at, true, x.part.src.Path,
 			"%d messages of a block are left out: they cannot be decompressed", bad)
 	}
-	if !r.packedMessages() && !r.otherCodec() {
-		return r.warn("compression", false, x.part.src.Path,
+	if !r.packedMessages && !r.otherCodec {
+		return r.Warn("compression", false, x.part.src.Path,
 			"messages are compressed with zstd, but the file does not mark that")
 	}
 	return nil
@@ -142,7 +130,7 @@ func (r *folderReader) unpackMessage(dst []byte, m *storage.Message) ([]byte, bo
 	switch {
 	case err == nil:
 		return out, true
-	case r.layout.Meta == nil || r.layout.Meta.Mode != "MESSAGE":
+	case !r.packedMessages && !r.otherCodec:
 		return append(dst, m.Data...), true
 	}
 	return dst, false

@@ -14,8 +14,8 @@ import (
 // itself. See storage.Querier.
 func (r *folderReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
-		wrap := func(err error) error { return r.fail(r.path, "query", err) }
-		wanted, err := timeorder.Wanted(&q, len(r.topics.List))
+		wrap := func(err error) error { return r.Fail(r.Path, "query", err) }
+		wanted, err := timeorder.Wanted(&q, len(r.Topics.List))
 		if err != nil {
 			yield(nil, wrap(err))
 			return
@@ -99,7 +99,7 @@ func (c *folderCursor) Read() (*storage.Message, error) {
 	out, ok := x.r.unpackMessage(x.buf[:0], &x.msg)
 	if !ok {
 		at := c.part.blocks[c.block].Offset
-		return nil, x.r.warnLost(storage.Lost{Messages: 1, Blocks: 1}, "zstd", at, true, c.part.src.Path,
+		return nil, x.r.WarnLost(storage.Lost{Messages: 1, Blocks: 1}, "zstd", at, true, c.part.src.Path,
 			"a message is left out: it cannot be decompressed")
 	}
 	x.buf, x.msg.Data = out, out

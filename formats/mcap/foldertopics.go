@@ -16,26 +16,26 @@ func (r *folderReader) joinTopics() error {
 			n := count[key]
 			count[key]++
 			key.Number = n
-			id := r.topics.Add(key)
+			id := r.Topics.Add(key)
 			p.topics = append(p.topics, id)
-			r.topics.List[id].Messages += t.messages
+			r.Topics.List[id].Messages += t.messages
 			if err := r.describe(id, p, &t.Topic); err != nil {
 				return err
 			}
 		}
-		maps.Copy(r.topics.Custom, p.own.values)
+		maps.Copy(r.Topics.Custom, p.own.values)
 	}
-	m := r.layout.Meta
+	m := r.Layout.Meta
 	if m == nil {
 		return nil
 	}
-	m.AddTo(r.topics.Custom)
-	return r.topics.Complete(m, true)
+	m.AddTo(r.Topics.Custom)
+	return r.Topics.Complete(m, true)
 }
 
 // describe adds what a part has about a topic. The last part knows most publishers.
 func (r *folderReader) describe(id storage.TopicID, p *inPart, have *storage.Topic) error {
-	t := &r.topics.List[id].Topic
+	t := &r.Topics.List[id].Topic
 	for k, v := range have.Metadata {
 		if _, ok := t.Metadata[k]; !ok && k != metaQoS {
 			t.Metadata[k] = v
@@ -43,7 +43,7 @@ func (r *folderReader) describe(id storage.TopicID, p *inPart, have *storage.Top
 	}
 	if text, ok := have.Metadata[metaQoS]; ok {
 		if _, err := ros2bag.ParseQoS(text); err != nil {
-			if err := r.warn("qos", true, p.src.Path, "topic %.200q: %v", t.Name, err); err != nil {
+			if err := r.Warn("qos", true, p.src.Path, "topic %.200q: %v", t.Name, err); err != nil {
 				return err
 			}
 		}
@@ -58,7 +58,7 @@ func (r *folderReader) describe(id storage.TopicID, p *inPart, have *storage.Top
 	if t.Encoding == native {
 		s = ros2bag.NamedSchema(s)
 	}
-	return r.topics.Define(id, s, p.src.Path)
+	return r.Topics.Define(id, s, p.src.Path)
 }
 
 // Extras lists the attachments and metadata records of all parts. See

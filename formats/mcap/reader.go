@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
@@ -62,12 +60,9 @@ func openReader(ctx context.Context, path string, o storage.ReadOptions) (storag
 
 // checkAlone reports that a file that was named itself is one of several.
 func (r *reader) checkAlone(fsys storage.FS) error {
-	name, parts := mcapStorage.Whole(fsys, r.src.Path)
-	if name == "" {
-		return nil
-	}
-	err := r.src.Warn(storage.CodeOnePart, -1, false, "this is part %d of %d of one recording; to read all of it, name %s",
-		1+slices.Index(parts, filepath.Clean(r.src.Path)), len(parts), name)
+	err := mcapStorage.WarnAlone(fsys, r.src.Path, func(code string, damage bool, format string, args ...any) error {
+		return r.src.Warn(code, -1, damage, format, args...)
+	})
 	r.info.Damage = r.Damage()
 	return err
 }

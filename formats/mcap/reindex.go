@@ -31,10 +31,7 @@ func reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []st
 	x := &reindexer{r: &reader{
 		src: chunked.NewSource(ctx, formatName, path, f, false, hints), defs: newDefinitions(), codecs: map[string]int64{},
 	}}
-	options := inplace.Options{
-		Format: formatName, Read: openReader, Hint: copyHint, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
-		Indexes: []string{"message-index", "attachment-index", "metadata-index"}, Ownerless: []string{codeNoChannel},
-	}
+	options := placeOptions(fsys, o)
 	x.file, err = inplace.Open(ctx, path, options)
 	if err != nil {
 		return nil, err
@@ -54,6 +51,14 @@ func reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []st
 		return nil, err
 	}
 	return []storage.IndexChange{change}, nil
+}
+
+// placeOptions are how a file is changed in place.
+func placeOptions(fsys storage.FS, o storage.ReindexOptions) inplace.Options {
+	return inplace.Options{
+		Format: formatName, Read: openReader, Hint: copyHint, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
+		Indexes: []string{"message-index", "attachment-index", "metadata-index"}, Ownerless: []string{codeNoChannel},
+	}
 }
 
 // copyHint is the next step if an index cannot be written in place.

@@ -11,7 +11,7 @@ var uncounted = []string{"truncated", "salvaged", "part", "missing-part", "wal",
 // explained reports whether known damage explains what else is missing: then missing messages
 // are no further damage.
 func (r *reader) explained() bool {
-	return r.uncounted.Load()
+	return r.Log.Lost().Uncounted
 }
 
 // lose notes what is missing of a block.
@@ -24,22 +24,25 @@ func (r *reader) lose(i int, l storage.Lost) {
 	r.mu.Unlock()
 }
 
-// losePart notes that a part cannot be read at all.
-func (r *reader) losePart(path string) {
-	head, size, err := (&part{path: path}).readHead(r.fs)
+// losePart reports that a part cannot be read at all.
+func (r *reader) losePart(path string, cause error) error {
+	if err := r.Warn("part", true, path, "%v", cause); err != nil {
+		return err
+	}
+	head, size, err := (&part{path: path}).readHead(r.FS)
 	if err != nil {
-		return
+		return nil
 	}
 	if h, err := sqlite.ParseHeader(head); err == nil {
 		size = max(size, h.Size())
 	}
 	r.lose(-1-len(r.lost), storage.Lost{Bytes: size, Blocks: 1})
+	return nil
 }
 
-// lostSoFar is what damage has cost, as far as it was met. total is the number of messages by the
-// topics. If metadata.yaml has counted all messages, the number of missing ones is known; else more
-// may be missing than was met. r.mu is held.
-func (r *reader) lostSoFar(total int64) (l storage.Lost) {
+// lostSoFar is what damage has cost, as far as it was met. If metadata.yaml has counted all messages,
+// the number of missing ones is known; else more may be missing than was met. r.mu is held.
+func (r *reader) lostSoFar() (l storage.Lost) {
 	for _, b := range r.lost {
 		l.Add(b)
 	}
@@ -58,16 +61,10 @@ func (r *reader) lostSoFar(total int64) (l storage.Lost) {
 			l.Blocks += (cut + page - 1) / page
 		}
 	}
-	m := r.layout.Meta
-	if m != nil && m.Messages >= total && total > 0 && !r.estimated {
-		l.Messages += r.missing
-		l.Uncounted = false
-		if l.Messages > 0 {
-			l.Duration = max(m.Duration-(r.end-r.start), 0)
-		}
+	if !r.estimated && r.Counted(&l, r.messages(), r.start, r.end, 0) {
 		return l
 	}
-	l.Messages += max(badCells, r.missing)
-	l.Uncounted = l.Uncounted || r.uncounted.Load()
+	l.Messages += max(badCells, r.Missing)
+	l.Uncounted = l.Uncounted || r.explained()
 	return l
 }

@@ -324,10 +324,10 @@ func readOldFile(ctx context.Context, fsys storage.FS, path string) (old *oldFil
 		topics: []storage.Topic{}, rows: p.topics, head: p.head, tables: p.tables, defs: p.defs, row: r.row, distro: p.distro,
 		all: ros2bag.Part{Name: base(path), Start: r.start, End: r.end},
 	}
-	for i := range r.topics.List {
-		old.topics = append(old.topics, r.topics.List[i].Topic)
-		old.counts = append(old.counts, r.topics.List[i].Messages)
-		old.all.Messages += r.topics.List[i].Messages
+	for i := range r.Topics.List {
+		old.topics = append(old.topics, r.Topics.List[i].Topic)
+		old.counts = append(old.counts, r.Topics.List[i].Messages)
+		old.all.Messages += r.Topics.List[i].Messages
 	}
 	return old, nil
 }

@@ -92,24 +92,24 @@ func (c *conn) scanner(heads bool) rowSource {
 // ReadBlock reads the rows of block i into b. See storage.BlockReader.
 func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if r.brief {
-		return r.fail(r.path, "", errBrief)
+		return r.Fail(r.Path, "", errBrief)
 	}
 	blk := &r.blocks[i]
 	p := blk.part
 	c, err := r.acquire(p)
 	if err != nil {
-		return r.fail(p.path, "", err)
+		return r.Fail(p.path, "", err)
 	}
 	f := &filler{r: r, ctx: ctx, c: c, b: b}
 	f.begin(blk)
 	if p.salvaged != nil {
 		err = f.salvage(i, p.salvaged)
-	} else if err = f.read(c.scanner(false)); storage.IsDamage(err) && !reported(err) && !r.strict {
+	} else if err = f.read(c.scanner(false)); storage.IsDamage(err) && !reported(err) && !r.Strict {
 		if p.table != nil {
 			err = f.rescue(i, err)
 		} else {
 			f.lost.Uncounted = true
-			err = r.warn("corrupt", true, p.path, "messages after %s cannot be read: %v", f.after(), err)
+			err = r.Warn("corrupt", true, p.path, "messages after %s cannot be read: %v", f.after(), err)
 		}
 	}
 	if e := r.release(c); err == nil {
@@ -117,7 +117,7 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	}
 	f.end()
 	r.lose(i, f.lost)
-	return r.fail(p.path, "messages", err)
+	return r.Fail(p.path, "messages", err)
 }
 
 // reported reports whether an error is complete: strict reading made it of a warning.
@@ -167,7 +167,7 @@ func (f *filler) topic(rowid, id int64) (topic storage.TopicID, ok bool, err err
 	f.last = rowid
 	if topic, ok = f.c.part.ids.get(id); !ok {
 		f.lost.Messages++
-		err = f.r.warn("unknown-topic", true, f.c.part.path, "messages of topic id %d are left out: no topic has this id", id)
+		err = f.r.Warn("unknown-topic", true, f.c.part.path, "messages of topic id %d are left out: no topic has this id", id)
 	}
 	return topic, ok, err
 }

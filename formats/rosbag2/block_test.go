@@ -36,7 +36,7 @@ func readRoute(t *testing.T, path string, plain bool) (rows []row, warnings []st
 	for i := range r.blocks {
 		check(t, r.ReadBlock(context.Background(), i, &b))
 		for _, m := range b.Messages {
-			topic := r.topics.List[m.Topic]
+			topic := r.Topics.List[m.Topic]
 			rows = append(rows, row{topic.Name, topic.Type, m.LogTime, slices.Clone(m.Data)})
 		}
 	}

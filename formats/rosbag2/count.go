@@ -50,7 +50,7 @@ func (r *reader) count() error {
 		}
 		if !trusted {
 			for topic, n := range t.topics {
-				r.topics.List[topic].Messages += n
+				r.Topics.List[topic].Messages += n
 			}
 			if err := r.nameUnknown(p, t.unknown); err != nil {
 				return err
@@ -68,7 +68,7 @@ func (r *reader) count() error {
 		}
 		r.start, r.end = min(r.start, t.least), max(r.end, t.most)
 	}
-	if m := r.layout.Meta; m != nil && !trusted {
+	if m := r.Layout.Meta; m != nil && !trusted {
 		return r.compareCount(m.Messages)
 	}
 	return nil
@@ -77,10 +77,7 @@ func (r *reader) count() error {
 // compareCount reports a count of metadata.yaml that differs from the number of messages. If that
 // number is an estimate, only a count above the number of rowids is known to be wrong.
 func (r *reader) compareCount(stated int64) error {
-	total, about := int64(0), ""
-	for i := range r.topics.List {
-		total += r.topics.List[i].Messages
-	}
+	total, about := r.messages(), ""
 	if r.estimated {
 		total, about = 0, "no more than "
 		for _, p := range r.parts {
@@ -88,18 +85,13 @@ func (r *reader) compareCount(stated int64) error {
 		}
 		total = min(total, stated)
 	}
-	r.missing = max(stated-total, 0)
-	if total == stated {
-		return nil
-	}
-	return r.warn("count", total < stated && !r.explained(), "", "%s counts %d messages, the database has %s%d",
-		ros2bag.MetadataName, stated, about, total)
+	return r.CompareCount(total, fmt.Sprintf("the database has %s%d", about, total))
 }
 
 // useCounts takes the counts of metadata.yaml, or of the metadata table of a
 // single file, if they agree with each other and with the rowids.
 func (r *reader) useCounts() bool {
-	m := r.layout.Meta
+	m := r.Layout.Meta
 	if m == nil {
 		m = r.row
 	}
@@ -114,11 +106,11 @@ func (r *reader) useCounts() bool {
 		}
 		rows += n
 	}
-	counts := make([]int64, len(r.topics.List))
+	counts := make([]int64, len(r.Topics.List))
 	sum := int64(0)
 	for i := range m.Topics {
 		t := &m.Topics[i]
-		k, ok := r.topics.ID(ros2bag.TopicKey{Name: t.Name, Type: t.Type, Encoding: t.Format})
+		k, ok := r.Topics.ID(ros2bag.TopicKey{Name: t.Name, Type: t.Type, Encoding: t.Format})
 		if t.Messages < 0 || t.Messages > 0 && !ok {
 			return false
 		}
@@ -131,7 +123,7 @@ func (r *reader) useCounts() bool {
 		return false
 	}
 	for i := range counts {
-		r.topics.List[i].Messages = counts[i]
+		r.Topics.List[i].Messages = counts[i]
 	}
 	return true
 }
@@ -144,28 +136,28 @@ func (r *reader) tally(p *part, counted bool) (t tally, err error) {
 	}
 	c, err := r.acquire(p)
 	if err != nil {
-		return t, r.fail(p.path, "", err)
+		return t, r.Fail(p.path, "", err)
 	}
 	defer func() {
 		if e := r.release(c); err == nil {
-			err = r.fail(p.path, "", e)
+			err = r.Fail(p.path, "", e)
 		}
 	}()
 	if (counted || r.brief) && p.tables.timeIndex {
 		t, err = c.tallyIndex()
 		if err != nil && !storage.IsDamage(err) || err == nil && counted {
-			return t, r.fail(p.path, "timestamp index", err)
+			return t, r.Fail(p.path, "timestamp index", err)
 		}
 		if err != nil {
 			t = tally{}
-			if err := r.warn("index", false, p.path, "the timestamp index is damaged (%v) and is not used", err); err != nil {
+			if err := r.Warn("index", false, p.path, "the timestamp index is damaged (%v) and is not used", err); err != nil {
 				return t, err
 			}
 		}
 	}
 	if r.brief {
 		if ok, err := r.estimate(c, &t); ok || err != nil {
-			return t, r.fail(p.path, "messages", err)
+			return t, r.Fail(p.path, "messages", err)
 		}
 	}
 	t, err = r.tallyRows(c)
@@ -173,22 +165,22 @@ func (r *reader) tally(p *part, counted bool) (t tally, err error) {
 		err = r.lookForOrphans(c)
 	}
 	if !storage.IsDamage(err) {
-		return t, r.fail(p.path, "messages", err)
+		return t, r.Fail(p.path, "messages", err)
 	}
 	plain, cause := p.table == nil, err
-	if !r.strict {
+	if !r.Strict {
 		rows := int64(0)
 		if plain {
 			rows = t.rows
 		}
-		if err = p.giveUpTree(r.ctx, c.src, cause, rows, r.warner(p.path)); err == nil {
+		if err = p.giveUpTree(r.Ctx, c.src, cause, rows, r.Warner(p.path)); err == nil {
 			return p.tallyFound(), nil
 		}
 	}
 	if plain && storage.IsDamage(err) {
-		return t, r.warn("corrupt", true, p.path, "messages can be counted only up to row %d: %v", t.last, cause)
+		return t, r.Warn("corrupt", true, p.path, "messages can be counted only up to row %d: %v", t.last, cause)
 	}
-	return t, r.fail(p.path, "messages", err)
+	return t, r.Fail(p.path, "messages", err)
 }
 
 // tallyIndex asks timestamp_idx, or another index that begins with the time.
@@ -209,14 +201,14 @@ func (c *conn) tallyIndex() (t tally, err error) {
 func (r *reader) tallyRows(c *conn) (tally, error) {
 	p := c.part
 	t := tally{topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
-	count := make([]int64, len(r.topics.List))
+	count := make([]int64, len(r.Topics.List))
 	var spans *sqlitefile.Spans
 	if p.ranges != nil && !p.zstdRows { // they are the blocks
 		spans = sqlitefile.NewSpans(p.ranges)
 	}
 	err := c.scanner(true).Scan(math.MinInt64, math.MaxInt64, func(row *sqlitefile.Row) error {
-		if t.rows&4095 == 0 && r.ctx.Err() != nil {
-			return r.ctx.Err()
+		if t.rows&4095 == 0 && r.Ctx.Err() != nil {
+			return r.Ctx.Err()
 		}
 		t.rows++
 		t.last = row.ID
@@ -253,7 +245,7 @@ func (r *reader) lookForOrphans(c *conn) error {
 	if p.rows == p.dense() {
 		return nil
 	}
-	s, err := sqlitefile.NewSalvage(r.ctx, c.src, p.total)
+	s, err := sqlitefile.NewSalvage(r.Ctx, c.src, p.total)
 	if err != nil || !s.Found.Freelist || s.Found.Rows <= p.rows {
 		return err
 	}

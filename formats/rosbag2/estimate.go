@@ -51,7 +51,7 @@ func (r *reader) estimate(c *conn, t *tally) (ok bool, err error) {
 	}
 	begin := time.Now()
 	for range sampleRounds {
-		if err := r.ctx.Err(); err != nil {
+		if err := r.Ctx.Err(); err != nil {
 			return false, err
 		}
 		if err := s.round(); err != nil {

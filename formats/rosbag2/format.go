@@ -23,9 +23,8 @@ var db3 = &ros2bag.Storage{
 	Scratch: []string{"-shm"}, WholePart: wholePart,
 }
 
-// options are in a variable of their own, as Create asks for them. rosbag2 knows one way
-// to name segments, <folder>_<n>.db3.
-var options = storage.Options{
+// options are in a variable of their own, as Create asks for them.
+var options = append(storage.Options{
 	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none", "zstd"}, Asked: true,
 		Help: "codec of the files or of the messages in a folder"},
 	{Name: storage.NameCompressionMode, Kind: storage.OptionChoice, Values: modes,
@@ -33,14 +32,7 @@ var options = storage.Options{
 	{Name: storage.NameLevel, Kind: storage.OptionInteger, Help: "level of zstd; 0 is 1, as the recorder has it"},
 	{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: ros2bag.ProfileNames(),
 		Help: "the distribution that the output is made for"},
-	{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{ros2bag.SQLite, ros2bag.MCAP},
-		Help: "storage of the messages in a folder"},
-	{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin a new file before one has more message data"},
-	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration,
-		Help: "begin a new file before one lasts longer, such as 60s"},
-	{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{"numbered"},
-		Help: "OUT_0, OUT_1, ... in the folder"},
-}
+}, db3.Options()...)
 
 // Format is the rosbag2 recording with SQLite storage.
 var Format = &storage.Format{

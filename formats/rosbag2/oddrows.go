@@ -78,7 +78,7 @@ func (f *filler) odd(row *sqlitefile.Row) (stamp int64, ok bool, err error) {
 		f.lost.Messages++
 		f.lost.Blocks = 1
 	}
-	return stamp, ok, f.r.warn("row", true, f.c.part.path, what, row.ID)
+	return stamp, ok, f.r.Warn("row", true, f.c.part.path, what, row.ID)
 }
 
 // rowTime returns the time of a row, or the time in the index if the row has no time. ok is false

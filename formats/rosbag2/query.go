@@ -22,18 +22,18 @@ func (r *reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 		x := &query{r: r, ctx: ctx, q: q, batch: storage.Batch{Buf: *buf}}
 		defer func() { *buf = x.batch.Buf; messages.Put(buf) }()
 		var err error
-		if x.wanted, err = timeorder.Wanted(&q, len(r.topics.List)); err == nil {
+		if x.wanted, err = timeorder.Wanted(&q, len(r.Topics.List)); err == nil {
 			err = x.list()
 		}
 		if err != nil {
-			yield(nil, r.fail(r.path, "query", err))
+			yield(nil, r.Fail(r.Path, "query", err))
 			return
 		}
 		parts := make([]timeorder.Part, len(x.parts))
 		for i, p := range x.parts {
 			parts[i] = timeorder.Part{Start: p.least, End: p.most, Timed: p.timed}
 		}
-		timeorder.Run(ctx, q, parts, x, func(err error) error { return r.fail(r.path, "query", err) })(yield)
+		timeorder.Run(ctx, q, parts, x, func(err error) error { return r.Fail(r.Path, "query", err) })(yield)
 	}
 }
 
@@ -51,7 +51,7 @@ type query struct {
 }
 
 // context reports whether the query, or the reader, shall end.
-func (x *query) context() error { return errors.Join(x.ctx.Err(), x.r.ctx.Err()) }
+func (x *query) context() error { return errors.Join(x.ctx.Err(), x.r.Ctx.Err()) }
 
 // list takes the parts that have messages.
 func (x *query) list() error {
@@ -83,12 +83,12 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	p := x.parts[i]
 	c, err := x.r.acquire(p)
 	if err != nil {
-		return nil, x.r.fail(p.path, "", err)
+		return nil, x.r.Fail(p.path, "", err)
 	}
 	k := &cursor{x: x, conn: c, reverse: reverse}
 	k.first, k.last = x.q.Range()
 	if k.rows, err = k.pages(); err != nil {
-		return nil, x.r.fail(p.path, "query", errors.Join(err, k.Close()))
+		return nil, x.r.Fail(p.path, "query", errors.Join(err, k.Close()))
 	}
 	return k, nil
 }
@@ -122,12 +122,12 @@ func (k *cursor) Next() (timeorder.Head, error) {
 			err = noIndex(p.path)
 		}
 		if err != nil {
-			return timeorder.Head{}, k.x.r.fail(p.path, "timestamp index", err)
+			return timeorder.Head{}, k.x.r.Fail(p.path, "timestamp index", err)
 		}
 		k.n, k.head = k.n+1, h
 		topic, ok := p.ids.get(h.Topic)
 		if !ok {
-			err := k.x.r.warn("unknown-topic", true, p.path, "messages of topic id %d are left out: no topic has this id",
+			err := k.x.r.Warn("unknown-topic", true, p.path, "messages of topic id %d are left out: no topic has this id",
 				h.Topic)
 			if err != nil {
 				return timeorder.Head{}, err
@@ -153,7 +153,7 @@ func (k *cursor) Next() (timeorder.Head, error) {
 func (k *cursor) ended() error {
 	p := k.conn.part
 	if n := k.rows.seen; p.rows > 0 && n != p.rows && k.first <= p.least && k.last >= p.most {
-		return k.x.r.fail(p.path, fmt.Sprintf("timestamp index: it has %d of %d rows", n, p.rows), storage.ErrCorrupt)
+		return k.x.r.Fail(p.path, fmt.Sprintf("timestamp index: it has %d of %d rows", n, p.rows), storage.ErrCorrupt)
 	}
 	return io.EOF
 }
@@ -162,7 +162,7 @@ func (k *cursor) ended() error {
 func (k *cursor) Read() (*storage.Message, error) {
 	ok, err := k.read()
 	if err != nil {
-		return nil, k.x.r.fail(k.conn.part.path, "message", err)
+		return nil, k.x.r.Fail(k.conn.part.path, "message", err)
 	}
 	if !ok {
 		return nil, nil

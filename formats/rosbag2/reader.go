@@ -4,33 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
-	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // A reader reads a recording. ReadBlock, Query and Info are safe for concurrent use;
 // Blocks is called before them.
 type reader struct {
-	ctx    context.Context
-	fs     storage.FS
-	path   string
-	strict bool
-	brief  bool // only Info is wanted: there are no blocks, and counts may be estimated
-	lazy   bool // blocks are found when they are first asked for
+	ros2bag.Reader
+	brief bool // only Info is wanted: there are no blocks, and counts may be estimated
+	lazy  bool // blocks are found when they are first asked for
 
-	unpacker *ros2bag.Unpacker
-
-	layout *ros2bag.Layout
 	parts  []*part
-	topics ros2bag.Topics
 	row    *ros2bag.Metadata // of the metadata table of a single file without metadata.yaml
 	cut    bool              // into blocks
 	blocks []block
@@ -38,16 +27,11 @@ type reader struct {
 	end    int64
 	size   int64
 
-	estimated bool  // counts are estimated
-	missing   int64 // messages that metadata.yaml counts and that are not there
+	estimated bool // counts are estimated
 
-	seq storage.Sequence // of ReadNext
-
-	mu        sync.Mutex
-	idle      []*conn
-	warnings  warnings.Log
-	uncounted atomic.Bool          // a warning has one of the codes in uncounted
-	lost      map[int]storage.Lost // by block; below 0: parts that cannot be read at all
+	mu   sync.Mutex
+	idle []*conn
+	lost map[int]storage.Lost // by block; below 0: parts that cannot be read at all
 
 	info *storage.Info // as Open has found it
 }
@@ -69,9 +53,9 @@ const eagerBytes = 256e6
 
 // openEager finds the blocks of recordings of up to eager bytes.
 func openEager(ctx context.Context, path string, o storage.ReadOptions, eager int64) (storage.Reader, error) {
-	r := &reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warnings: warnings.Log{Hints: ros2bag.Hints,
-		ByText: true}, lost: map[int]storage.Lost{}}
-	r.topics = ros2bag.Topics{Source: "the database", Warn: r.warn, Explained: r.explained}
+	r := &reader{lost: map[int]storage.Lost{}}
+	r.Init(ctx, db3, path, "the database", &o, r.explained)
+	r.Uncounted = uncounted
 	if err := r.open(o, eager); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -79,42 +63,30 @@ func openEager(ctx context.Context, path string, o storage.ReadOptions, eager in
 	return r, nil
 }
 
-func (r *reader) open(o storage.ReadOptions, eager int64) (err error) {
-	if r.layout, err = db3.Find(r.ctx, r.fs, r.path, r.warner("")); err != nil {
-		return r.fail(r.path, "", err)
+func (r *reader) open(o storage.ReadOptions, eager int64) error {
+	if err := r.Find(); err != nil {
+		return err
 	}
-	if !r.layout.Folder {
-		if err := r.checkAlone(); err != nil {
+	if !r.Layout.Folder {
+		if err := db3.WarnAlone(r.FS, r.Path, r.Warner(r.Path)); err != nil {
 			return err
 		}
 	}
-	r.brief = o.InfoOnlyAbove > 0 && r.layout.Size(r.fs) > o.InfoOnlyAbove
-	r.lazy = r.layout.Size(r.fs) > eager
-	r.unpacker = ros2bag.NewUnpacker(o.Memory)
-	var failed error
-	for _, path := range r.layout.Parts {
-		mode := opening{unpacker: r.unpacker, strict: r.strict, brief: r.brief, lazy: r.lazy, uncommitted: o.Uncommitted}
-		if len(r.layout.Parts) == 1 {
-			mode.meta = r.layout.Meta
-		}
-		p, err := openPart(r.ctx, r.fs, path, mode, r.warner(path))
+	r.brief = o.InfoOnlyAbove > 0 && r.Layout.Size(r.FS) > o.InfoOnlyAbove
+	r.lazy = r.Layout.Size(r.FS) > eager
+	mode := opening{unpacker: r.Unpacker, strict: r.Strict, brief: r.brief, lazy: r.lazy, uncommitted: o.Uncommitted}
+	if len(r.Layout.Parts) == 1 {
+		mode.meta = r.Layout.Meta
+	}
+	if err := r.OpenParts(func(path string) error {
+		p, err := openPart(r.Ctx, r.FS, path, mode, r.Warner(path))
 		if err == nil {
 			r.parts = append(r.parts, p)
 			r.size += p.bytes
-			continue
 		}
-		err = r.fail(path, "", err)
-		if !storage.IsDamage(err) || r.strict || len(r.layout.Parts) == 1 {
-			return err
-		}
-		failed = errors.Join(failed, err)
-		if err := r.warn("part", true, path, "%v", errors.Unwrap(err)); err != nil {
-			return err
-		}
-		r.losePart(path)
-	}
-	if len(r.parts) == 0 {
-		return failed
+		return err
+	}, r.losePart); err != nil {
+		return err
 	}
 	if err := r.joinTopics(); err != nil {
 		return err
@@ -125,42 +97,32 @@ func (r *reader) open(o storage.ReadOptions, eager int64) (err error) {
 	return r.findBlocks()
 }
 
-// checkAlone reports that a database that was named itself is one of several.
-func (r *reader) checkAlone() error {
-	name, parts := db3.Whole(r.fs, r.path)
-	if name == "" {
-		return nil
-	}
-	return r.warn(storage.CodeOnePart, false, r.path, "this is part %d of %d of one recording; to read all of it, name %s",
-		1+slices.Index(parts, filepath.Clean(r.path)), len(parts), name)
-}
-
 // findBlocks cuts the parts into blocks, once.
 func (r *reader) findBlocks() error {
 	if r.brief {
-		return r.fail(r.path, "", errBrief)
+		return r.Fail(r.Path, "", errBrief)
 	}
 	if r.cut {
 		return nil
 	}
 	if len(r.parts) == 0 {
-		return r.closed()
+		return r.Closed()
 	}
 	r.blocks = nil
 	for _, p := range r.parts {
 		c, err := r.acquire(p)
 		if err != nil {
-			return r.fail(p.path, "", err)
+			return r.Fail(p.path, "", err)
 		}
-		list, err := p.blocks(r.ctx, c)
-		if r.lazy && !r.strict && storage.IsDamage(err) {
-			if err = p.giveUpTree(r.ctx, c.src, err, 0, r.warner(p.path)); err == nil {
-				r.missing += max(p.rows-p.salvaged.Found.Rows, 0)
-				list, err = p.blocks(r.ctx, c)
+		list, err := p.blocks(r.Ctx, c)
+		if r.lazy && !r.Strict && storage.IsDamage(err) {
+			if err = p.giveUpTree(r.Ctx, c.src, err, 0, r.Warner(p.path)); err == nil {
+				r.Missing += max(p.rows-p.salvaged.Found.Rows, 0)
+				list, err = p.blocks(r.Ctx, c)
 			}
 		}
 		if err = errors.Join(err, r.release(c)); err != nil {
-			return r.fail(p.path, "", err)
+			return r.Fail(p.path, "", err)
 		}
 		r.blocks = append(r.blocks, list...)
 	}
@@ -173,20 +135,14 @@ func (r *reader) Info() *storage.Info { return r.info.Clone() }
 
 // newInfo returns what Info does.
 func (r *reader) newInfo() *storage.Info {
-	info := &storage.Info{
-		Format: formatName, Path: r.path, Size: r.size, Start: r.start, End: r.end,
-		Compression: map[string]int64{}, Metadata: maps.Clone(r.topics.Custom), Estimated: r.estimated,
-	}
-	for _, t := range r.topics.List {
-		t.Metadata = maps.Clone(t.Metadata)
-		t.QoS = slices.Clone(t.QoS)
-		info.Topics = append(info.Topics, t)
-		info.Messages += t.Messages
-	}
 	schema, rows := 0, false
 	for _, p := range r.parts {
-		info.Files = append(info.Files, p.path)
 		schema = max(schema, p.tables.schema)
+	}
+	info := r.NewInfo(r.size, fmt.Sprintf("schema %d", schema))
+	info.Start, info.End, info.Estimated, info.Messages = r.start, r.end, r.estimated, r.messages()
+	for _, p := range r.parts {
+		info.Files = append(info.Files, p.path)
 		if rows = rows || p.zstdRows; p.temp != nil {
 			info.Compression["zstd"]++
 		} else if !p.zstdRows {
@@ -196,12 +152,8 @@ func (r *reader) newInfo() *storage.Info {
 	if rows {
 		info.Compression["zstd"] = info.Messages
 	}
-	if fact, some := r.unpacker.Fact(); some {
+	if fact, some := r.Unpacker.Fact(); some {
 		info.Facts = append(info.Facts, fact)
-	}
-	info.Version = fmt.Sprintf("schema %d", schema)
-	if m := r.layout.Meta; m != nil {
-		info.Version = m.VersionText() + ", " + info.Version
 	}
 	info.Damage = r.Damage()
 	return info
@@ -209,15 +161,19 @@ func (r *reader) newInfo() *storage.Info {
 
 // Damage returns what was found so far. See storage.Reader.
 func (r *reader) Damage() (d storage.Damage) {
-	total := int64(0)
-	for i := range r.topics.List {
-		total += r.topics.List[i].Messages
-	}
 	r.mu.Lock()
-	d.Lost = r.lostSoFar(total)
+	d.Lost = r.lostSoFar()
 	r.mu.Unlock()
-	d.Warnings, _ = r.warnings.Report()
+	d.Warnings, _ = r.Log.Report()
 	return d
+}
+
+// messages returns the number of messages by the topics.
+func (r *reader) messages() (n int64) {
+	for i := range r.Topics.List {
+		n += r.Topics.List[i].Messages
+	}
+	return n
 }
 
 // Blocks lists the ranges of rows. See storage.BlockReader.
@@ -246,9 +202,9 @@ func (r *reader) Blocks() ([]storage.Block, error) {
 // storage.Reader.
 func (r *reader) ReadNext() (*storage.Message, error) {
 	if err := r.findBlocks(); err != nil {
-		r.seq.Stop(err)
+		r.Sequence.Stop(err)
 	}
-	return r.seq.Next(r.ctx, r, len(r.blocks))
+	return r.Sequence.Next(r.Ctx, r, len(r.blocks))
 }
 
 // acquire returns a connection to a part.
@@ -265,7 +221,7 @@ func (r *reader) acquire(p *part) (*conn, error) {
 		}
 	}
 	r.mu.Unlock()
-	return openConn(r.fs, p)
+	return openConn(r.FS, p)
 }
 
 // release puts a connection back, and closes the one that was idle longest
@@ -321,46 +277,8 @@ func (r *reader) Close() error {
 		err = errors.Join(err, p.close())
 	}
 	r.parts = nil
-	r.seq.Stop(r.closed())
+	r.Sequence.Stop(r.Closed())
 	return err
-}
-
-func (r *reader) closed() error { return fmt.Errorf("%s: the reader is closed", r.path) }
-
-// warn keeps a warning, once for each text. Damage is an error when reading is
-// strict. It may be called concurrently.
-func (r *reader) warn(code string, damage bool, path, format string, args ...any) error {
-	msg := fmt.Sprintf(format, args...)
-	if damage && r.strict {
-		return r.fail(path, msg, storage.ErrCorrupt)
-	}
-	if path != "" && path != r.path {
-		msg = base(path) + ": " + msg
-	}
-	if damage && slices.Contains(uncounted, code) {
-		r.uncounted.Store(true)
-	}
-	r.warnings.Add("", storage.Warning{Code: code, Message: msg, Offset: -1, Damage: damage}, storage.Lost{})
-	return nil
-}
-
-// warner binds warn to a file.
-func (r *reader) warner(path string) ros2bag.Warner {
-	return func(code string, damage bool, format string, args ...any) error {
-		return r.warn(code, damage, path, format, args...)
-	}
-}
-
-// fail makes err a *storage.Error, unless it is one or is nil.
-func (r *reader) fail(path, what string, err error) error {
-	var e *storage.Error
-	if err == nil || errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	if path == "" {
-		path = r.path
-	}
-	return &storage.Error{Format: formatName, Path: path, Offset: -1, What: what, Err: err}
 }
 
 var (

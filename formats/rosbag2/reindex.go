@@ -17,22 +17,18 @@ import (
 // reindex writes a missing or wrong metadata.yaml of a folder, and a missing timestamp index of its
 // databases, or of a single database. See storage.Format.
 func reindex(ctx context.Context, path string, o storage.ReindexOptions) ([]storage.IndexChange, error) {
-	mended := func(ctx context.Context, fsys storage.FS, path string) (*ros2bag.PartContent, error) {
-		if err := mend(ctx, fsys, path, o); err != nil {
-			return nil, err
-		}
-		return describe(ctx, fsys, path)
-	}
-	changes, err := db3.Reindex(ctx, path, o, mended, index, openReader)
-	return changes, ros2bag.ReindexError(formatName, path, err)
+	return db3.Reindex(ctx, path, o, databases{})
 }
 
-// mend finishes or undoes what a killed run has left of a change.
-func mend(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) error {
-	if added, err := addedJournal(fsys, path); err != nil || o.DryRun || !added {
-		return errors.Join(err, inplace.Mend(path, placeOptions(fsys, o)))
+// databases are the parts. See ros2bag.Parts.
+type databases struct{}
+
+// Mend finishes or undoes what a killed run has left of a change. See ros2bag.Parts.
+func (databases) Mend(ctx context.Context, path string, o storage.ReindexOptions) error {
+	if added, err := addedJournal(o.FS, path); err != nil || o.DryRun || !added {
+		return errors.Join(err, inplace.Mend(path, placeOptions(o)))
 	}
-	f, err := lockFile(ctx, fsys, path, o.NoSync)
+	f, err := lockFile(ctx, o.FS, path, o.NoSync)
 	if err != nil {
 		return err
 	}
@@ -40,23 +36,23 @@ func mend(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOp
 }
 
 // placeOptions are how a database is changed in place.
-func placeOptions(fsys storage.FS, o storage.ReindexOptions) inplace.Options {
+func placeOptions(o storage.ReindexOptions) inplace.Options {
 	return inplace.Options{
-		Format: formatName, Read: openReader, Hint: "bagconv recover IN OUT writes a copy with an index",
-		FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
+		Format: formatName, Read: openReader, Hint: ros2bag.RecoverHint,
+		FS: o.FS, NoSync: o.NoSync, DryRun: o.DryRun,
 	}
 }
 
-// describe returns what a part has. Rows that were never committed are no messages.
-func describe(ctx context.Context, fsys storage.FS, path string) (*ros2bag.PartContent, error) {
-	x, err := openReader(ctx, path, storage.ReadOptions{FS: fsys})
-	if err != nil {
-		return nil, err
-	}
-	r := x.(*reader)
-	c := &ros2bag.PartContent{Info: r.info}
-	p := r.parts[0]
-	switch {
+// Open opens a database or a recording. See ros2bag.Parts.
+func (databases) Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+	return openReader(ctx, path, o)
+}
+
+// Content is what the only part tells about itself. Rows that were never committed are no messages.
+// See ros2bag.PartReader.
+func (r *reader) Content() ros2bag.PartContent {
+	c := ros2bag.PartContent{Judged: []string{"journal", "wal-uncommitted"}}
+	switch p := r.parts[0]; {
 	case p.temp != nil:
 		c.Mode = ros2bag.ModeFile
 	case p.zstdRows:
@@ -65,22 +61,19 @@ func describe(ctx context.Context, fsys storage.FS, path string) (*ros2bag.PartC
 	if r.row != nil {
 		c.Version, c.Custom = r.row.Version, r.row.Custom
 	}
-	for _, w := range r.info.Warnings {
-		if w.Damage && w.Code != "journal" && w.Code != "wal-uncommitted" {
-			err = errors.Join(err, fmt.Errorf("%s is damaged (%s): %w", base(path), w.Message, storage.ErrUnsupported))
-		}
-	}
-	return c, errors.Join(err, r.Close())
+	return c
 }
 
 // maxIndexed is how many rows SQLite sorts in memory for an index, of about 64 bytes each.
 const maxIndexed = 16 << 20
 
-// index writes timestamp_idx into a database that has no index of its times. SQLite makes it: new
+// Index writes timestamp_idx into a database that has no index of its times. SQLite makes it: new
 // pages stand behind the end, and the first page, which makes them count, is overwritten at last.
-func index(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) (_ []storage.IndexChange,
+// See ros2bag.Parts.
+func (databases) Index(ctx context.Context, path string, o storage.ReindexOptions) (_ []storage.IndexChange,
 	err error) {
-	if err := mend(ctx, fsys, path, o); err != nil {
+	fsys := o.FS
+	if err := (databases{}).Mend(ctx, path, o); err != nil {
 		return nil, err
 	}
 	p, err := openPart(ctx, fsys, path, opening{lazy: true}, func(string, bool, string, ...any) error { return nil })
@@ -108,7 +101,7 @@ func index(ctx context.Context, fsys storage.FS, path string, o storage.ReindexO
 	if n := p.head.Size(); n > 0 {
 		end = n // what follows was left by a run that was killed
 	}
-	f, err := inplace.Open(ctx, path, placeOptions(fsys, o))
+	f, err := inplace.Open(ctx, path, placeOptions(o))
 	if err != nil {
 		return nil, err
 	}

@@ -204,7 +204,7 @@ func (f *filler) salvage(i int, s *sqlitefile.Salvage) error {
 	if c.salv.LostRows == 0 {
 		return nil
 	}
-	return f.r.warn("corrupt", f.c.part.cut == "", f.c.part.path,
+	return f.r.Warn("corrupt", f.c.part.cut == "", f.c.part.path,
 		"%d messages of %d bytes around row %d are cut and left out", c.salv.LostRows, c.salv.LostBytes, f.last)
 }
 
@@ -234,6 +234,6 @@ func (f *filler) rescue(i int, cause error) (err error) {
 		text = fmt.Sprintf(", %d are lost", lost.Messages)
 	}
 	f.r.lose(i, lost)
-	return f.r.warn("corrupt", true, p.path, "messages from row %d to %d: %v; %d were found in other ways%s",
+	return f.r.Warn("corrupt", true, p.path, "messages from row %d to %d: %v; %d were found in other ways%s",
 		max(blk.lo, p.first), min(blk.hi, p.end), cause, f.n, text)
 }

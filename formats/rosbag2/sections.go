@@ -19,7 +19,7 @@ import (
 func (r *reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
 	return chunked.Sections(func(add func(storage.Section) error) error {
 		if kind == storage.SectionChunks {
-			return &storage.Error{Format: formatName, Path: r.path, Offset: -1,
+			return &storage.Error{Format: formatName, Path: r.Path, Offset: -1,
 				What: "a database has no chunks: its rows lie in pages", Hint: "bagconv list records lists the pages",
 				Err: storage.ErrUnsupported}
 		}
@@ -83,7 +83,7 @@ func (r *reader) listTopics(p *part, add func(storage.Section) error) error {
 	for _, t := range p.topics {
 		x := storage.NewSection(p.path, "topic", -1, 0)
 		if id, ok := p.ids.get(t.id); ok && len(r.parts) == 1 {
-			x.Messages = storage.Known(r.topics.List[id].Messages)
+			x.Messages = storage.Known(r.Topics.List[id].Messages)
 		}
 		x.Add("id", strconv.FormatInt(t.id, 10))
 		x.Add("name", t.name)
@@ -118,13 +118,13 @@ func (r *reader) listPages(ctx context.Context, p *part, add func(storage.Sectio
 	}
 	c, err := r.acquire(p)
 	if err != nil {
-		return r.fail(p.path, "", err)
+		return r.Fail(p.path, "", err)
 	}
 	defer func() { err = errors.Join(err, r.release(c)) }()
 	page := int64(p.head.Page)
 	for q, err := range sqlitefile.Pages(ctx, c.src, size, p.head) {
 		if err != nil {
-			return r.fail(p.path, "pages", err)
+			return r.Fail(p.path, "pages", err)
 		}
 		x := storage.NewSection(p.path, q.Kind, int64(q.No-1)*page, page)
 		x.Broken = q.Broken

@@ -37,7 +37,7 @@ func (r *reader) BlockTimes(ctx context.Context, _, _ int64) ([]storage.Block, e
 			continue
 		}
 		if err := r.findSpans(ctx, p); err != nil {
-			return nil, r.fail(p.path, "times of messages", err)
+			return nil, r.Fail(p.path, "times of messages", err)
 		}
 	}
 	return r.Blocks()

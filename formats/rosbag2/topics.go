@@ -20,14 +20,14 @@ func (r *reader) joinTopics() error {
 		here := map[storage.TopicID][]storage.QoS{}
 		for i := range p.topics {
 			row := &p.topics[i]
-			id := r.topics.Add(ros2bag.TopicKey{Name: row.name, Type: row.typ, Encoding: row.format})
+			id := r.Topics.Add(ros2bag.TopicKey{Name: row.name, Type: row.typ, Encoding: row.format})
 			ids[row.id] = id
 			if err := r.describe(id, p, row); err != nil {
 				return err
 			}
 			list, err := cache.Parse(row.qos)
 			if err != nil {
-				if err := r.warn("qos", !r.explained(), p.path, "topic %.200q: %v", row.name, err); err != nil {
+				if err := r.Warn("qos", !r.explained(), p.path, "topic %.200q: %v", row.name, err); err != nil {
 					return err
 				}
 			}
@@ -35,7 +35,7 @@ func (r *reader) joinTopics() error {
 		}
 		for id, list := range here {
 			if len(list) > 0 { // the last part knows most publishers
-				r.topics.List[id].QoS = list
+				r.Topics.List[id].QoS = list
 			}
 		}
 		p.ids = newTopicIDs(ids)
@@ -52,11 +52,11 @@ func (r *reader) describe(id storage.TopicID, p *part, row *topicRow) error {
 	if !ok {
 		def = p.defs[definitionType(row.typ)]
 	}
-	r.topics.SetHash(id, row.hash)
+	r.Topics.SetHash(id, row.hash)
 	if len(def.text) == 0 && def.encoding != "ros2msg" && def.encoding != "ros2idl" {
 		return nil // not known; the definition of a type without fields is known and empty
 	}
-	return r.topics.Define(id, ros2bag.NamedSchema(storage.Schema{Encoding: def.encoding, Data: def.text}), p.path)
+	return r.Topics.Define(id, ros2bag.NamedSchema(storage.Schema{Encoding: def.encoding, Data: def.text}), p.path)
 }
 
 // definitionType is the topic_type in message_definitions for a topic's type:
@@ -78,19 +78,19 @@ func definitionType(typ string) string {
 
 // useCustom returns to topics what KeepTopic kept of them.
 func (r *reader) useCustom() error {
-	value, ok := r.topics.Custom[ros2bag.CustomKey]
+	value, ok := r.Topics.Custom[ros2bag.CustomKey]
 	if !ok {
 		return nil
 	}
 	list, err := ros2bag.DecodeCustom(value)
 	if err != nil {
-		return r.warn("custom-data", false, "", "custom_data: %s cannot be read (%v)", ros2bag.CustomKey, err)
+		return r.Warn("custom-data", false, "", "custom_data: %s cannot be read (%v)", ros2bag.CustomKey, err)
 	}
-	delete(r.topics.Custom, ros2bag.CustomKey)
+	delete(r.Topics.Custom, ros2bag.CustomKey)
 	for i := range list {
 		c := &list[i]
-		if id, ok := r.topics.ID(ros2bag.TopicKey{Name: c.Name, Type: c.Type, Encoding: c.Encoding}); ok {
-			c.Restore(&r.topics.List[id].Topic)
+		if id, ok := r.Topics.ID(ros2bag.TopicKey{Name: c.Name, Type: c.Type, Encoding: c.Encoding}); ok {
+			c.Restore(&r.Topics.List[id].Topic)
 		}
 	}
 	return nil
@@ -110,15 +110,15 @@ func (r *reader) useMetadata() error {
 			continue
 		}
 		text := p.last
-		if r.layout.Meta != nil {
+		if r.Layout.Meta != nil {
 			text = ros2bag.WithoutTopics(text) // metadata.yaml has them all
 		}
-		m, _, err := ros2bag.ParseMetadata(r.ctx, []byte(text), ros2bag.QoSCache{})
-		if r.ctx.Err() != nil {
-			return r.ctx.Err()
+		m, _, err := ros2bag.ParseMetadata(r.Ctx, []byte(text), ros2bag.QoSCache{})
+		if r.Ctx.Err() != nil {
+			return r.Ctx.Err()
 		}
 		if err != nil {
-			if err := r.warn("metadata", false, p.path, "the row of the metadata table cannot be read (%v)", err); err != nil {
+			if err := r.Warn("metadata", false, p.path, "the row of the metadata table cannot be read (%v)", err); err != nil {
 				return err
 			}
 			continue
@@ -128,14 +128,14 @@ func (r *reader) useMetadata() error {
 			r.row = m
 		}
 	}
-	r.topics.Custom = custom
-	m := r.layout.Meta
+	r.Topics.Custom = custom
+	m := r.Layout.Meta
 	if m != nil {
 		m.AddTo(custom)
 	} else if m = r.row; m == nil {
 		return nil
 	}
-	return r.topics.Complete(m, r.layout.Meta != nil) // else m is written with the tables, and not compared
+	return r.Topics.Complete(m, r.Layout.Meta != nil) // else m is written with the tables, and not compared
 }
 
 // nameUnknown makes a topic of each id of a part that no row of topics has, so that
@@ -154,10 +154,10 @@ func (r *reader) nameUnknown(p *part, unknown map[int64]int64) error {
 		if id < 0 {
 			name = fmt.Sprintf("/topic_minus_%d", uint64(-id))
 		}
-		topic := r.topics.Add(ros2bag.TopicKey{Name: name, Type: "unknown/msg/Unknown", Encoding: encoding})
+		topic := r.Topics.Add(ros2bag.TopicKey{Name: name, Type: "unknown/msg/Unknown", Encoding: encoding})
 		ids[id] = topic
-		r.topics.List[topic].Messages += unknown[id]
-		if err := r.warn("unknown-topic", !r.explained(), p.path,
+		r.Topics.List[topic].Messages += unknown[id]
+		if err := r.Warn("unknown-topic", !r.explained(), p.path,
 			"no topic has id %d; its %s%d messages get the topic %q, and their type is unknown", id, about, unknown[id],
 			name); err != nil {
 			return err

@@ -13,14 +13,13 @@ import (
 
 // sniffRows finds out whether the rows of a part are compressed one by one.
 func (r *reader) sniffRows(p *part) error {
-	stated := r.layout.Meta != nil && r.layout.Meta.Mode == "MESSAGE" && r.layout.Meta.Compression == "zstd"
+	m := r.Layout.Meta
+	stated, other := m.PacksMessages() // other: or the name of the codec is damaged
 	p.sniffRows = true
 	for i := range p.topics {
 		p.sniffRows = p.sniffRows && p.topics[i].format == encoding
 	}
 	p.sniffRows = p.sniffRows || stated
-	m := r.layout.Meta
-	other := m != nil && m.Mode == "MESSAGE" && m.Compression != "zstd" // or the name of the codec is damaged
 	if p.empty || !p.sniffRows && !other {
 		return nil
 	}
@@ -32,18 +31,18 @@ func (r *reader) sniffRows(p *part) error {
 		}
 	}
 	if err != nil {
-		return r.fail(p.path, "", err)
+		return r.Fail(p.path, "", err)
 	}
 	if other && !p.zstdRows {
-		return r.fail(p.path, fmt.Sprintf("messages compressed with %.40q", m.Compression), storage.ErrUnsupported)
+		return r.Fail(p.path, fmt.Sprintf("messages compressed with %.40q", m.Compression), storage.ErrUnsupported)
 	}
 	p.sniffRows = p.sniffRows || other
 	if !p.zstdRows && stated {
-		return r.warn("compression", false, p.path, "according to %s messages are compressed, but the first is not",
+		return r.Warn("compression", false, p.path, "according to %s messages are compressed, but the first is not",
 			ros2bag.MetadataName)
 	}
 	if p.zstdRows && !stated && m != nil {
-		return r.warn("compression", false, p.path, "messages are compressed with zstd, but %s does not mention it",
+		return r.Warn("compression", false, p.path, "messages are compressed with zstd, but %s does not mention it",
 			ros2bag.MetadataName)
 	}
 	return nil
@@ -105,5 +104,5 @@ func (f *filler) inflate(row []byte) (ok bool, err error) {
 	f.b.Buf = f.b.Buf[:start]
 	f.lost.Messages++
 	f.lost.Blocks = 1
-	return false, f.r.warn("zstd", true, f.c.part.path, "row %d is left out: %v", f.last, err)
+	return false, f.r.Warn("zstd", true, f.c.part.path, "row %d is left out: %v", f.last, err)
 }

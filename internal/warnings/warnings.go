@@ -38,8 +38,7 @@ func (h Hints) Of(code string, damage bool) string {
 
 // A Log is a list of warnings, and what was lost at their places.
 type Log struct {
-	Hints  Hints // for warnings that come without one
-	ByText bool  // warnings of one code are told apart by their text, too: they have no offsets
+	Hints Hints // for warnings that come without one
 
 	mu   sync.Mutex
 	list []storage.Warning
@@ -49,8 +48,8 @@ type Log struct {
 }
 
 type warningKey struct {
-	path, code, text string
-	offset           storage.Known
+	path, code string
+	offset     storage.Known
 }
 
 // Add keeps a warning about a file, and adds what was lost there: once for a
@@ -58,10 +57,7 @@ type warningKey struct {
 func (l *Log) Add(path string, w storage.Warning, lost storage.Lost) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k := warningKey{path, w.Code, "", w.Offset}
-	if l.ByText {
-		k.text = w.Message
-	}
+	k := warningKey{path, w.Code, w.Offset}
 	if l.seen[k] {
 		return
 	}
@@ -92,6 +88,13 @@ func (l *Log) Lose(lost storage.Lost) {
 	l.mu.Lock()
 	l.lost.Add(lost)
 	l.mu.Unlock()
+}
+
+// Lost returns what was lost in all.
+func (l *Log) Lost() storage.Lost {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
 }
 
 // Report returns the warnings in the order of their offsets, and what was lost in

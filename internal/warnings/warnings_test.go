@@ -1,7 +1,6 @@
 package warnings
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -24,25 +23,15 @@ func TestLog(t *testing.T) {
 	if lost != (storage.Lost{Bytes: Max + 11, Blocks: 2 * (Max + 11), Messages: 3 * (Max + 11)}) {
 		t.Errorf("lost %+v", lost)
 	}
+	if l.Lost() != lost {
+		t.Errorf("lost %+v, and %+v", l.Lost(), lost)
+	}
 	var harmless Log
 	for i := range int64(Max + 1) {
 		harmless.Add("", storage.Warning{Code: "gap", Offset: storage.Known(i)}, storage.Lost{})
 	}
 	if list, _ := harmless.Report(); len(list) != Max+1 || list[0].Code != "more" || list[0].Damage {
 		t.Errorf("nothing is damaged: %v", list[0])
-	}
-	texts := Log{ByText: true}
-	for i := range 4 {
-		texts.Add("", storage.Warning{Code: "row", Message: fmt.Sprint(i % 2), Offset: -1}, storage.Lost{})
-	}
-	if list, _ := texts.Report(); len(list) != 2 {
-		t.Errorf("of two texts: %v", list)
-	}
-	var two Log
-	two.Add("a", storage.Warning{Code: "gap"}, storage.Lost{})
-	two.Add("b", storage.Warning{Code: "gap"}, storage.Lost{})
-	if list, _ := two.Report(); len(list) != 2 {
-		t.Errorf("of two files: %v", list)
 	}
 }
 

@@ -6,7 +6,8 @@
 //	  drive_0.db3      a part, a file of some Storage (folder.go, files.go)
 //	  drive_1.db3      the next part; "drive_1.db3.zstd" if it is compressed as a whole (zstd.go)
 //
-// with the text of QoS profiles (qos.go), what each distribution writes (profile.go), and
+// with what the Readers (reader.go) and Writers (writer.go, append.go) of all storages have in common,
+// reindex.go and join.go; the text of QoS profiles (qos.go), what each distribution writes (profile.go), and
 // what bagconv keeps in custom_data (custom.go).
 //
 // All metadata versions (1 to 9) are read. metadata.yaml is a hint: a folder without

@@ -2,8 +2,8 @@ package ros2bag
 
 import "github.com/bagconv/bagconv/internal/warnings"
 
-// Hints are what to do about the warnings of a folder, and of its parts in any storage.
-var Hints = warnings.Hints{
+// hintTexts are what to do about the warnings of a folder, and of its parts in any storage.
+var hintTexts = warnings.Hints{
 	"no-metadata":   "bagconv recover IN OUT writes a folder with metadata.yaml",
 	"missing-part":  "copy the missing file to the others",
 	"part":          "copy the file again from where it was recorded",

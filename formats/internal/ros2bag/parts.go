@@ -28,6 +28,13 @@ func (m *Metadata) SetPacked() {
 	}
 }
 
+// PacksMessages reports whether metadata.yaml, if there is one, says that each message is compressed by
+// itself: as a zstd frame, or with another codec.
+func (m *Metadata) PacksMessages() (zstd, other bool) {
+	packs := m != nil && m.Mode == ModeMessage
+	return packs && m.Compression == "zstd", packs && m.Compression != "zstd"
+}
+
 // A Part is a part that is written.
 type Part struct {
 	Name       string // in the folder

@@ -15,7 +15,7 @@ func (x *reindexer) metadata() *Metadata {
 	own, mode, version := map[string]string{}, "", 0
 	list := make([]Part, len(x.parts))
 	for i, p := range x.parts {
-		if d := p.Info.Metadata[storage.MetaDistro]; d != "" {
+		if d := p.info.Metadata[storage.MetaDistro]; d != "" {
 			own[storage.MetaDistro] = d
 		}
 		if p.Mode != "" {
@@ -23,7 +23,7 @@ func (x *reindexer) metadata() *Metadata {
 		}
 		maps.Copy(own, p.Custom)
 		version = max(version, p.Version)
-		list[i] = Part{Name: plainName(x.names[i]), Messages: p.Info.Messages, Start: p.Info.Start, End: p.Info.End}
+		list[i] = Part{Name: plainName(x.names[i]), Messages: p.info.Messages, Start: p.info.Start, End: p.info.End}
 	}
 	if x.old != nil {
 		version = x.old.Version
@@ -62,8 +62,8 @@ func (x *reindexer) topics() []Topic {
 	var list []Topic
 	index := map[key]int{}
 	for _, p := range x.parts {
-		for i := range p.Info.Topics {
-			t := &p.Info.Topics[i]
+		for i := range p.info.Topics {
+			t := &p.info.Topics[i]
 			k := key{t.Name, t.Type, t.Encoding}
 			n, ok := index[k]
 			if !ok {

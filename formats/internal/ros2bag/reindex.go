@@ -16,28 +16,51 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
+// Parts are what Reindex does with parts of a storage.
+type Parts interface {
+	// Open opens a part, as a PartReader, or the recording. See storage.Format.
+	Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error)
+
+	// Mend finishes or undoes what a killed run has left of a change of a part, unless o is a dry run.
+	Mend(ctx context.Context, path string, o storage.ReindexOptions) error
+
+	// Index writes what is missing of the index within a part.
+	Index(ctx context.Context, path string, o storage.ReindexOptions) ([]storage.IndexChange, error)
+}
+
+// A PartReader is the storage.Reader of a part by itself.
+type PartReader interface {
+	storage.Reader
+	Content() PartContent
+}
+
 // PartContent is what a part tells about itself.
 type PartContent struct {
-	Info    *storage.Info
 	Mode    string            // of compression: ModeFile, ModeMessage or ""
 	Version int               // of the metadata in it; 0: no metadata
 	Custom  map[string]string // custom_data
+	Judged  []string          // codes of damage that Index judges, or that costs no messages
 }
 
-// A describer returns what the part at path has. The error wraps storage.ErrUnsupported or is
-// damage if not all of it can be read.
-type describer func(ctx context.Context, fsys storage.FS, path string) (*PartContent, error)
-
-// An indexer writes what is missing of the index within the part at path.
-type indexer func(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) ([]storage.IndexChange,
-	error)
+// A reindexPart is a part of a folder whose metadata.yaml is made.
+type reindexPart struct {
+	PartContent
+	info *storage.Info
+}
 
 // Reindex writes what is missing of the index within parts, and then metadata.yaml from what the
 // parts have, if it is missing or wrong. What only the old metadata.yaml has stays: profiles,
 // custom_data, and topics without messages. See storage.Format.
-func (s *Storage) Reindex(ctx context.Context, path string, o storage.ReindexOptions, describe describer, index indexer,
-	read inplace.Opener) ([]storage.IndexChange, error) {
+func (s *Storage) Reindex(ctx context.Context, path string, o storage.ReindexOptions, parts Parts) (
+	[]storage.IndexChange, error) {
+	changes, err := s.reindex(ctx, path, o, parts)
+	return changes, s.reindexError(path, err)
+}
+
+func (s *Storage) reindex(ctx context.Context, path string, o storage.ReindexOptions, kind Parts) (
+	[]storage.IndexChange, error) {
 	fsys := iox.FS(o.FS)
+	o.FS = fsys
 	st, err := fsys.Stat(path)
 	if err != nil {
 		return nil, err
@@ -46,9 +69,9 @@ func (s *Storage) Reindex(ctx context.Context, path string, o storage.ReindexOpt
 		if name := filepath.Base(path); plainName(name) != name {
 			return nil, fmt.Errorf("a single file that is compressed as a whole: %w", storage.ErrUnsupported)
 		}
-		return index(ctx, fsys, path, o)
+		return kind.Index(ctx, path, o)
 	}
-	x := &reindexer{s: s, fs: fsys, dir: filepath.Clean(path), o: o, open: read}
+	x := &reindexer{s: s, fs: fsys, dir: filepath.Clean(path), o: o, kind: kind}
 	if !o.DryRun {
 		lock, err := fsys.Open(path)
 		if err != nil {
@@ -59,22 +82,25 @@ func (s *Storage) Reindex(ctx context.Context, path string, o storage.ReindexOpt
 			return nil, err
 		}
 	}
-	return x.run(ctx, describe, index)
+	return x.run(ctx)
 }
 
-// ReindexError returns an error of Reindex as an error of a format, with the next step.
-func ReindexError(format, path string, err error) error {
+// RecoverHint is the next step if no index can be written.
+const RecoverHint = "bagconv recover IN OUT writes a copy with an index"
+
+// reindexError returns an error of Reindex as an error of the format, with the next step.
+func (s *Storage) reindexError(path string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	e := &storage.Error{Format: format, Path: path, Offset: -1, Err: err}
+	e := &storage.Error{Format: s.Format, Path: path, Offset: -1, Err: err}
 	var inner *storage.Error
 	if errors.As(err, &inner) {
 		copied := *inner
 		e = &copied
 	}
 	if e.Hint == "" && (errors.Is(err, storage.ErrUnsupported) || storage.IsDamage(err)) {
-		e.Hint = "bagconv recover IN OUT writes a copy with an index"
+		e.Hint = RecoverHint
 	}
 	return e
 }
@@ -85,19 +111,18 @@ type reindexer struct {
 	fs    storage.FS
 	dir   string
 	o     storage.ReindexOptions
-	open  inplace.Opener
+	kind  Parts
 	old   *Metadata // nil: it cannot be read
 	text  []byte    // of what is there
 	names []string  // of the parts, in their order
-	parts []*PartContent
+	parts []reindexPart
 }
 
 func refuse(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, storage.ErrUnsupported)...)
 }
 
-func (x *reindexer) run(ctx context.Context, describe describer, index indexer) (changes []storage.IndexChange,
-	err error) {
+func (x *reindexer) run(ctx context.Context) (changes []storage.IndexChange, err error) {
 	if err := x.read(ctx); err != nil {
 		return nil, err
 	}
@@ -105,11 +130,9 @@ func (x *reindexer) run(ctx context.Context, describe describer, index indexer) 
 		return nil, err
 	}
 	for _, name := range x.names {
-		c, err := describe(ctx, x.fs, filepath.Join(x.dir, name))
-		if err != nil {
+		if err := x.describe(ctx, name); err != nil {
 			return nil, err
 		}
-		x.parts = append(x.parts, c)
 	}
 	if err := x.check(); err != nil {
 		return nil, err
@@ -129,7 +152,7 @@ func (x *reindexer) run(ctx context.Context, describe describer, index indexer) 
 			return nil, err
 		}
 	}
-	if changes, err = x.indexParts(ctx, index); err != nil {
+	if changes, err = x.indexParts(ctx); err != nil {
 		return changes, err
 	}
 	if !written {
@@ -150,13 +173,34 @@ func (x *reindexer) run(ctx context.Context, describe describer, index indexer) 
 	return changes, x.write(m)
 }
 
+// describe finds out what a part has, when a change of it that was torn is finished. A part that is
+// damaged is refused.
+func (x *reindexer) describe(ctx context.Context, name string) (err error) {
+	path := filepath.Join(x.dir, name)
+	if err := x.kind.Mend(ctx, path, x.o); err != nil {
+		return err
+	}
+	r, err := x.kind.Open(ctx, path, storage.ReadOptions{FS: x.fs})
+	if err != nil {
+		return err
+	}
+	p := reindexPart{r.(PartReader).Content(), r.Info()}
+	for _, w := range p.info.Warnings {
+		if w.Damage && !slices.Contains(p.Judged, w.Code) {
+			err = errors.Join(err, refuse("%s is damaged (%s)", name, w.Message))
+		}
+	}
+	x.parts = append(x.parts, p)
+	return errors.Join(err, r.Close())
+}
+
 // indexParts writes what is missing of the index within parts. It writes nothing before it knows
 // that it can write all parts.
-func (x *reindexer) indexParts(ctx context.Context, index indexer) (changes []storage.IndexChange, err error) {
+func (x *reindexer) indexParts(ctx context.Context) (changes []storage.IndexChange, err error) {
 	plain := slices.DeleteFunc(slices.Clone(x.names), func(name string) bool { return plainName(name) != name })
 	o := x.o
 	run := func(name string) (bool, error) {
-		c, err := index(ctx, x.fs, filepath.Join(x.dir, name), o)
+		c, err := x.kind.Index(ctx, filepath.Join(x.dir, name), o)
 		changes = append(changes, c...)
 		return len(c) > 0, err
 	}
@@ -193,7 +237,7 @@ func (x *reindexer) prove(ctx context.Context, m *Metadata, text []byte) error {
 		old = &Metadata{}
 	}
 	kept := old.Mode == m.Mode && old.Compression == m.Compression
-	return x.s.prove(ctx, x.fs, x.dir, x.open, after, "bagconv recover IN OUT writes a copy with an index", kept)
+	return x.s.prove(ctx, x.fs, x.dir, x.kind.Open, after, RecoverHint, kept)
 }
 
 // prove makes the proof that a folder, as a view shows it, has all that it has now. kept: see inplace.Proof.
@@ -296,7 +340,7 @@ func (x *reindexer) check() error {
 	distro, types := "", map[string]string{}
 	for i, p := range x.parts {
 		name := x.names[i]
-		if d := p.Info.Metadata[storage.MetaDistro]; d != "" && distro != "" && d != distro {
+		if d := p.info.Metadata[storage.MetaDistro]; d != "" && distro != "" && d != distro {
 			return refuse("the folder mixes two recordings: %s was recorded with %s, and a part before it with %s", name, d,
 				distro)
 		} else if d != "" {
@@ -307,10 +351,10 @@ func (x *reindexer) check() error {
 				x.names[0], name, MetadataName)
 		}
 		here := map[string]bool{}
-		for _, t := range p.Info.Topics {
+		for _, t := range p.info.Topics {
 			here[t.Name+"\x00"+t.Type] = true
 		}
-		for _, t := range p.Info.Topics {
+		for _, t := range p.info.Topics {
 			if was, ok := types[t.Name]; ok && was != t.Type && !here[t.Name+"\x00"+was] {
 				return refuse("the folder mixes two recordings: topic %.200q is of type %.200q in %s, and of %.200q in a part "+
 					"before it", t.Name, t.Type, name, was)

@@ -17,7 +17,8 @@ type Topics struct {
 	// Warn keeps a warning about a file, "" for the folder.
 	Warn func(code string, damage bool, path, format string, args ...any) error
 
-	// Explained reports whether damage is known that explains what else is missing.
+	// Explained reports whether damage is known that explains what else is missing: then missing
+	// messages are no further damage.
 	Explained func() bool
 
 	index map[TopicKey]storage.TopicID

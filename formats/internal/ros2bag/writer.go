@@ -100,6 +100,23 @@ func (w *Writer) Init(ctx context.Context, path string, o storage.WriteOptions) 
 	w.Profile = ProfileFor(&o)
 }
 
+// Options are the options of folders, whatever storage their parts have. rosbag2 knows one way to
+// name parts, <folder>_<n>.
+func (s *Storage) Options() storage.Options {
+	ids := []string{SQLite, MCAP}
+	if s.ID == MCAP {
+		slices.Reverse(ids)
+	}
+	return storage.Options{
+		{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: ids, Help: "storage of the messages in a folder"},
+		{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin a new file before one has more message data"},
+		{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration,
+			Help: "begin a new file before one lasts longer, such as 60s"},
+		{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{"numbered"},
+			Help: "OUT_0, OUT_1, ... in the folder"},
+	}
+}
+
 // CheckStorage refuses an option that asks for parts of another storage.
 func (w *Writer) CheckStorage() error {
 	id := w.Options.Values[storage.NameStorage]
