@@ -118,7 +118,7 @@ func TestReindexNames(t *testing.T) {
 		"two": {[]string{"drive_0.db3", "drive_1.db3", "walk_0.db3"}, false,
 			"drive_1.db3 and walk_0.db3 have different names"},
 		"two storages": {[]string{"drive_0.db3", "drive_1.db3", "drive_2.mcap"}, false,
-			"drive_2.mcap is none of storage sqlite3"},
+			"drive_2.mcap is no file of storage sqlite3"},
 	} {
 		dir := recorded(t, storage.WriteOptions{})
 		meta := text(t, dir)
