@@ -1,9 +1,11 @@
 package gen
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -23,7 +25,7 @@ var cppReserved = words(`alignas alignof and and_eq asm auto bitand bitor bool b
 	import register reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch
 	template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t
 	while xor xor_eq final override`,
-	`std types topics ToolStream JsonText LoadData OutputData AppendText time_ros duration_ros stream value text bytes`,
+	`std types topics ToolStream JsonText LoadData StoreData OutputData AppendText time_ros duration_ros stream value text bytes`,
 	`assert errno EOF NULL NAN INFINITY HUGE_VAL HUGE_VALF HUGE_VALL FLT_MIN FLT_MAX DBL_MIN DBL_MAX stdin stdout stderr
 	linux unix i386 major minor makedev signal_h RAND_MAX EXIT_SUCCESS EXIT_FAILURE BUFSIZ SEEK_SET SEEK_CUR SEEK_END
 	CHAR_BIT CHAR_MIN CHAR_MAX SCHAR_MIN SCHAR_MAX UCHAR_MAX SHRT_MIN SHRT_MAX USHRT_MAX INT_MIN INT_MAX UINT_MAX
@@ -35,45 +37,68 @@ var cppReserved = words(`alignas alignof and and_eq asm auto bitand bitor bool b
 // A cppType is a type with its names in C++.
 type cppType struct {
 	*messageType
-	space, name string
-	fields      []string // their names
+	space  []string // the namespaces around it, from the outermost
+	name   string
+	fields []string // their names
 }
 
 // full is the name from everywhere.
-func (t *cppType) full() string { return "::types::" + t.space + "::" + t.name }
+func (t *cppType) full() string { return "::" + strings.Join(t.space, "::") + "::" + t.name }
+
+// A cppUnit is a header and its source file, with the types of both.
+type cppUnit struct {
+	name  string // of the files, without the ending
+	topic *cppTopic
+	types []*messageType // a type comes after the types that it uses
+	of    map[*messageType]*cppType
+}
+
+// A cppTopic is a topic with its namespace.
+type cppTopic struct {
+	*topic
+	space string
+	unit  *cppUnit
+}
 
 // A cppWriter writes the files.
 type cppWriter struct {
 	*model
-	of map[*messageType]*cppType
+	outer  []string // the namespaces around all of the code
+	units  []*cppUnit
+	topics []*cppTopic
 }
 
-func writeCPP(m *model) ([]File, error) {
-	w := &cppWriter{m, map[*messageType]*cppType{}}
-	spaces := map[string]string{} // by package
-	names := map[string]*scope{}  // by package
-	all := newScope()
-	for _, t := range m.types {
-		if names[t.pkg] == nil {
-			pkg := t.pkg
-			if pkg == "" {
-				pkg = "unnamed"
-			}
-			names[t.pkg] = newScope()
-			spaces[t.pkg] = all.name(pkg, cppReserved)
+func writeCPP(m *model, in *Input) ([]File, error) {
+	w := &cppWriter{model: m}
+	for _, name := range strings.Split(in.Namespace, "::") {
+		if name != identifier(name) && in.Namespace != "" || cppReserved[name] {
+			return nil, fmt.Errorf("%q is no namespace of C++", in.Namespace)
 		}
-		c := &cppType{messageType: t, space: spaces[t.pkg], name: names[t.pkg].name(t.short, cppReserved)}
-		own := newScope(c.name)
-		for _, f := range t.Fields {
-			c.fields = append(c.fields, own.name(f.Name, cppReserved))
+		if name != "" {
+			w.outer = append(w.outer, name)
 		}
-		w.of[t] = c
 	}
-	files := []File{
-		{"structure.h", []byte(w.head("//") + w.structure())},
-		{"types.h", []byte(w.head("//") + w.declarations())},
-		{"types.cpp", []byte(w.head("//") + w.definitions())},
+	w.nameTopics()
+	if in.ByTopic {
+		for _, t := range w.topics {
+			w.units = append(w.units, w.unitOf(t))
+		}
+	} else {
+		shared := w.sharedUnit()
+		w.units = append(w.units, shared)
+		for _, t := range w.topics {
+			t.unit = shared
+		}
 	}
+	files := []File{{"structure.h", []byte(w.head("//") + w.structure())}}
+	for _, u := range w.units {
+		files = append(files, File{u.name + ".h", []byte(w.head("//") + w.declarations(u))},
+			File{u.name + ".cpp", []byte(w.head("//") + w.definitions(u))})
+	}
+	fill := strings.NewReplacer("@TOPICS@\n", w.dispatch(), "@SOURCES@", w.sources(), "@GUARD@", w.guard(),
+		"@OPEN@\n", "\n"+w.open(w.outer...), "@CLOSE@\n", w.close(w.outer...),
+		"@USING@\n", condition(len(w.outer) > 0, "\nusing namespace "+strings.Join(w.outer, "::")+";\n"),
+		"@LIBRARY@", cmp.Or(strings.Join(w.outer, "_"), "structure"))
 	for _, name := range []string{"public_header.h", "public_header.cpp", "example.cpp", "CMakeLists.txt"} {
 		text, err := cppFiles.ReadFile("cpp/" + name)
 		if err != nil {
@@ -83,10 +108,104 @@ func writeCPP(m *model) ([]File, error) {
 		if name == "CMakeLists.txt" {
 			comment = "#"
 		}
-		filled := strings.Replace(string(text), "@TOPICS@\n", w.dispatch(), 1)
-		files = append(files, File{name, []byte(w.head(comment) + filled)})
+		files = append(files, File{name, []byte(w.head(comment) + fill.Replace(string(text)))})
 	}
 	return files, nil
+}
+
+// nameTopics gives each topic its namespace.
+func (w *cppWriter) nameTopics() {
+	names := newScope("structure", "public_header", "example", "types")
+	for _, t := range w.model.topics {
+		text := t.Name
+		if text == "" {
+			text = t.typ.pkg + "_" + t.typ.short
+		}
+		w.topics = append(w.topics, &cppTopic{topic: t, space: names.name(text, cppReserved)})
+	}
+}
+
+// sharedUnit has all types, in namespaces of their packages.
+func (w *cppWriter) sharedUnit() *cppUnit {
+	u := &cppUnit{name: "types", types: w.types, of: map[*messageType]*cppType{}}
+	spaces := map[string]string{} // by package
+	names := map[string]*scope{}  // by package
+	all := newScope()
+	for _, t := range w.types {
+		if names[t.pkg] == nil {
+			names[t.pkg] = newScope()
+			spaces[t.pkg] = all.name(cmp.Or(t.pkg, "unnamed"), cppReserved)
+		}
+		u.add(t, w.within("types", spaces[t.pkg]), names[t.pkg].name(t.short, cppReserved))
+	}
+	return u
+}
+
+// unitOf has the types of one topic, in its namespace.
+func (w *cppWriter) unitOf(t *cppTopic) *cppUnit {
+	u := &cppUnit{name: t.space, topic: t, types: w.usedBy(t.typ), of: map[*messageType]*cppType{}}
+	slices.Reverse(u.types) // see usedBy
+	t.unit = u
+	names := newScope("object")
+	for _, used := range u.types {
+		name := "object"
+		if used != t.typ {
+			name = names.name(used.short+"_type", cppReserved)
+		}
+		u.add(used, w.within(t.space), name)
+	}
+	return u
+}
+
+// within returns namespaces within the outer ones.
+func (w *cppWriter) within(spaces ...string) []string { return slices.Concat(w.outer, spaces) }
+
+// add names a type and its fields.
+func (u *cppUnit) add(t *messageType, space []string, name string) {
+	c := &cppType{messageType: t, space: space, name: name}
+	own := newScope(c.name)
+	for _, f := range t.Fields {
+		c.fields = append(c.fields, own.name(f.Name, cppReserved))
+	}
+	u.of[t] = c
+}
+
+// open and close stand around what is in namespaces.
+func (w *cppWriter) open(spaces ...string) (text string) {
+	for _, s := range spaces {
+		text += "namespace " + s + " {\n"
+	}
+	return text
+}
+
+func (w *cppWriter) close(spaces ...string) (text string) {
+	for _, s := range slices.Backward(spaces) {
+		text += "}  // namespace " + s + "\n"
+	}
+	return text
+}
+
+// global is the name of something in the outer namespaces, from everywhere.
+func (w *cppWriter) global(name string) string { return "::" + strings.Join(w.within(name), "::") }
+
+// guard is what the names begin with that say that a header was read.
+func (w *cppWriter) guard() string {
+	return strings.ToUpper(strings.Join(slices.Concat([]string{"bagconv"}, w.outer), "_"))
+}
+
+// header puts the guard around a header.
+func (w *cppWriter) header(name, text string) string {
+	guard := w.guard() + "_" + strings.ToUpper(name) + "_H"
+	return "#ifndef " + guard + "\n#define " + guard + "\n\n" + text + "\n#endif\n"
+}
+
+// sources lists the source files of the units.
+func (w *cppWriter) sources() string {
+	var names []string
+	for _, u := range w.units {
+		names = append(names, u.name+".cpp")
+	}
+	return strings.Join(names, " ")
 }
 
 // head is the beginning of each file.
@@ -97,48 +216,42 @@ func (m *model) head(comment string) string {
 // structure is the header that a program includes.
 func (w *cppWriter) structure() string {
 	var b strings.Builder
-	b.WriteString("#ifndef BAGCONV_STRUCTURE_H\n#define BAGCONV_STRUCTURE_H\n\n#include \"public_header.h\"\n#include " +
-		"\"types.h\"\n")
-	for _, t := range w.spacesOfTopics() {
-		what := "Type " + t.Type
-		if t.Name != "" {
-			what = "Topic " + t.Name + ", " + t.Type
+	b.WriteString("#include \"public_header.h\"\n")
+	for _, u := range w.units {
+		b.WriteString("#include \"" + u.name + ".h\"\n")
+	}
+	for _, t := range w.topics {
+		if t.unit.topic != nil {
+			continue // its header has all of it
 		}
-		fmt.Fprintf(&b, "\n// %s (%s)\nnamespace topics {\nnamespace %s {\n", cppComment(what), t.Encoding, t.space)
-		own, spaces := newScope(), map[string]bool{}
+		spaces := w.within("topics", t.space)
+		fmt.Fprintf(&b, "\n%s%s", t.comment(), w.open(spaces...))
+		own, seen := newScope(), map[string]bool{}
 		for _, used := range w.usedBy(t.typ) {
-			c := w.of[used]
+			c := t.unit.of[used]
 			fmt.Fprintf(&b, "using %s = %s;\n", own.name(used.short, cppReserved), c.full())
-			if !spaces[c.space] {
-				spaces[c.space] = true
-				fmt.Fprintf(&b, "using ::types::%s::LoadData;\nusing ::types::%s::OutputData;\n", c.space, c.space)
+			if pkg := c.space[len(c.space)-1]; !seen[pkg] {
+				seen[pkg] = true
+				types := w.global("types::" + pkg)
+				fmt.Fprintf(&b, "using %s::LoadData;\nusing %s::OutputData;\n", types, types)
 			}
 		}
-		fmt.Fprintf(&b, "}  // namespace %s\n}  // namespace topics\n", t.space)
+		b.WriteString(w.close(spaces...))
 	}
-	b.WriteString("\n#endif\n")
-	return b.String()
+	return w.header("structure", b.String())
 }
 
-// A cppTopic is a topic with its namespace.
-type cppTopic struct {
-	*topic
-	space string
-}
-
-func (w *cppWriter) spacesOfTopics() (list []cppTopic) {
-	names := newScope()
-	for _, t := range w.topics {
-		text := t.Name
-		if text == "" {
-			text = t.typ.pkg + "_" + t.typ.short
-		}
-		list = append(list, cppTopic{t, names.name(text, cppReserved)})
+// comment describes a topic.
+func (t *cppTopic) comment() string {
+	what := "Type " + t.Type
+	if t.Name != "" {
+		what = "Topic " + t.Name + ", " + t.Type
 	}
-	return list
+	return fmt.Sprintf("// %s (%s)\n", cppComment(what), t.Encoding)
 }
 
-// usedBy lists a type and the types that it uses, the type itself first.
+// usedBy lists a type and the types that it uses, the type itself first. Backwards, a type comes after the types that
+// it uses.
 func (m *model) usedBy(t *messageType) (list []*messageType) {
 	seen := map[*messageType]bool{}
 	var walk func(*messageType)
@@ -147,12 +260,13 @@ func (m *model) usedBy(t *messageType) (list []*messageType) {
 			return
 		}
 		seen[t] = true
-		list = append(list, t)
-		for _, u := range t.uses {
+		for _, u := range slices.Backward(t.uses) {
 			walk(u)
 		}
+		list = append(list, t)
 	}
 	walk(t)
+	slices.Reverse(list)
 	return list
 }
 
@@ -162,7 +276,7 @@ func (w *cppWriter) dispatch() string {
 	for _, t := range w.topics {
 		fmt.Fprintf(&b, "  if (%sf.type == %s && f.encoding == %s && Print<%s>(f, error)) return true;\n",
 			condition(t.Name != "", "f.topic == "+cppText(t.Name)+" && "), cppText(t.Type), cppText(t.Encoding),
-			w.of[t.typ].full())
+			t.unit.of[t.typ].full())
 	}
 	return b.String()
 }
@@ -174,26 +288,34 @@ func condition(is bool, text string) string {
 	return ""
 }
 
-// declarations are the structs and functions.
-func (w *cppWriter) declarations() string {
+// declarations are the structs and functions of a unit.
+func (w *cppWriter) declarations(u *cppUnit) string {
 	var b strings.Builder
-	b.WriteString("#ifndef BAGCONV_TYPES_H\n#define BAGCONV_TYPES_H\n\n#include \"public_header.h\"\n")
-	for _, t := range w.types {
-		c := w.of[t]
-		fmt.Fprintf(&b, "\nnamespace types {\nnamespace %s {\n\n// %s\nstruct %s {\n", c.space, cppComment(t.Name), c.name)
+	b.WriteString("#include \"public_header.h\"\n")
+	if u.topic != nil {
+		b.WriteString("\n" + u.topic.comment())
+	}
+	for _, t := range u.types {
+		c := u.of[t]
+		fmt.Fprintf(&b, "\n%s\n// %s\nstruct %s {\n", w.open(c.space...), cppComment(t.Name), c.name)
 		w.constants(&b, c, false)
 		for i, f := range t.Fields {
-			b.WriteString("  " + w.field(c, i) + ";" + bounds(f.Type) + "\n")
+			b.WriteString("  " + w.field(u, c, i) + ";" + bounds(f.Type) + "\n")
 		}
 		fmt.Fprintf(&b, "\n  %s() {}\n", c.name) // else a list of such structs would be set to zero first
-		fmt.Fprintf(&b, "};\n\nvoid LoadData(ToolStream& stream, %s& value);\nvoid AppendText(JsonText& text, const %s& "+
-			"value);\nvoid OutputData(const %s& value);\n\n",
-			c.name, c.name, c.name)
-		fmt.Fprintf(&b, "}  // namespace %s\n}  // namespace types\n", c.space)
+		b.WriteString("};\n\n" + strings.ReplaceAll(cppFunctions, "@", c.name) + "\n" + w.close(c.space...))
 	}
-	b.WriteString("\n#endif\n")
-	return b.String()
+	return w.header(u.name, b.String())
 }
+
+// cppFunctions are the functions of a type, whose name stands for @.
+const cppFunctions = `void LoadData(ToolStream& stream, @& value);
+void StoreData(ToolStream& stream, const @& value);
+void AppendText(JsonText& text, const @& value);
+void OutputData(const @& value);
+inline ToolStream& operator>>(ToolStream& stream, @& value) { return LoadData(stream, value), stream; }
+inline ToolStream& operator<<(ToolStream& stream, const @& value) { return StoreData(stream, value), stream; }
+`
 
 // bounds is a comment about what the definition allows.
 func bounds(t schema.Type) (text string) {
@@ -210,9 +332,9 @@ func bounds(t schema.Type) (text string) {
 }
 
 // field is the declaration of field i.
-func (w *cppWriter) field(c *cppType, i int) string {
+func (w *cppWriter) field(u *cppUnit, c *cppType, i int) string {
 	f, name := c.Fields[i], c.fields[i]
-	elem, zero := w.elem(c.messageType, i), ""
+	elem, zero := w.elem(u, c.messageType, i), ""
 	if f.Type.Kind.Size() > 0 && f.Type.Kind != schema.Time && f.Type.Kind != schema.Duration {
 		zero = " = {}"
 	}
@@ -230,7 +352,7 @@ func (w *cppWriter) field(c *cppType, i int) string {
 }
 
 // elem is the type of one value of field i.
-func (w *cppWriter) elem(t *messageType, i int) string {
+func (w *cppWriter) elem(u *cppUnit, t *messageType, i int) string {
 	k := t.Fields[i].Type.Kind
 	if n, ok := numberOf(k, t.ros1); ok {
 		return cppNumber(n)
@@ -243,11 +365,11 @@ func (w *cppWriter) elem(t *messageType, i int) string {
 	case schema.WString:
 		return "std::u16string"
 	case schema.Time:
-		return "::time_ros"
+		return w.global("time_ros")
 	case schema.Duration:
-		return "::duration_ros"
+		return w.global("duration_ros")
 	}
-	return w.of[t.uses[i]].full()
+	return u.of[t.uses[i]].full()
 }
 
 func cppNumber(n numberKind) string {

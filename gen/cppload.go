@@ -7,22 +7,23 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// definitions are the functions of all types.
-func (w *cppWriter) definitions() string {
+// definitions are the functions of the types of a unit.
+func (w *cppWriter) definitions(u *cppUnit) string {
 	var b strings.Builder
-	b.WriteString("#include \"types.h\"\n")
-	for _, t := range w.types {
-		c := w.of[t]
-		fmt.Fprintf(&b, "\nnamespace types {\nnamespace %s {\n\n", c.space)
+	b.WriteString("#include \"" + u.name + ".h\"\n")
+	for _, t := range u.types {
+		c := u.of[t]
+		b.WriteString("\n" + w.open(c.space...) + "\n")
 		var constants strings.Builder
 		if w.constants(&constants, c, true); constants.Len() > 0 {
 			fmt.Fprintf(&b, "#if __cplusplus < 201703L\n%s#endif\n\n", constants.String())
 		}
-		w.load(&b, c)
+		w.load(&b, u, c)
+		w.store(&b, c)
 		w.print(&b, c)
 		fmt.Fprintf(&b, "void OutputData(const %s& value) {\n  JsonText text;\n  AppendText(text, value);\n  "+
 			"PrintLine(text);\n}\n\n", c.name)
-		fmt.Fprintf(&b, "}  // namespace %s\n}  // namespace types\n", c.space)
+		b.WriteString(w.close(c.space...))
 	}
 	return b.String()
 }
@@ -46,12 +47,12 @@ type cppPlace struct {
 const maxRun = 96
 
 // run collects the numbers from field i on.
-func (w *cppWriter) run(c *cppType, i int) cppRun {
+func (w *cppWriter) run(u *cppUnit, c *cppType, i int) cppRun {
 	r := cppRun{last: i - 1, all: -1}
 	for ; i < len(c.Fields); i++ {
 		next := r
 		next.places = append([]cppPlace(nil), r.places...)
-		if !w.addField(&next, c, i, "value.") || len(next.places) > maxRun {
+		if !w.addField(u, &next, c, i, "value.") || len(next.places) > maxRun {
 			break
 		}
 		next.last = i
@@ -62,7 +63,7 @@ func (w *cppWriter) run(c *cppType, i int) cppRun {
 }
 
 // addField adds the numbers of a field; false if the field has no fixed place.
-func (w *cppWriter) addField(r *cppRun, c *cppType, i int, path string) bool {
+func (w *cppWriter) addField(u *cppUnit, r *cppRun, c *cppType, i int, path string) bool {
 	t := c.Fields[i].Type
 	path += c.fields[i]
 	n := 1
@@ -77,9 +78,9 @@ func (w *cppWriter) addField(r *cppRun, c *cppType, i int, path string) bool {
 	}
 	switch {
 	case t.Kind == schema.Struct:
-		sub := w.of[c.uses[i]]
+		sub := u.of[c.uses[i]]
 		for j := range sub.Fields {
-			if len(r.places) > maxRun || !w.addField(r, sub, j, path+".") {
+			if len(r.places) > maxRun || !w.addField(u, r, sub, j, path+".") {
 				return false
 			}
 		}
@@ -111,20 +112,20 @@ func (r *cppRun) add(path string, size, n int) {
 }
 
 // load writes LoadData.
-func (w *cppWriter) load(b *strings.Builder, c *cppType) {
+func (w *cppWriter) load(b *strings.Builder, u *cppUnit, c *cppType) {
 	if len(c.Fields) == 0 {
 		fmt.Fprintf(b, "void LoadData(ToolStream& stream, %s&) {\n  const std::size_t end = stream.Begin();\n  "+
 			"stream.Empty();\n  stream.End(end);\n}\n\n", c.name)
 		return
 	}
 	fmt.Fprintf(b, "void LoadData(ToolStream& stream, %s& value) {\n", c.name)
-	if r := w.run(c, 0); r.last == len(c.Fields)-1 && len(r.places) > 1 {
+	if r := w.run(u, c, 0); r.last == len(c.Fields)-1 && len(r.places) > 1 {
 		b.WriteString("  if (const unsigned char* p = " + r.call() + ") {\n")
 		r.gets(b)
 		b.WriteString("    return;\n  }\n")
-		w.loadEach(b, c, false)
+		w.loadEach(b, u, c, false)
 	} else {
-		w.loadEach(b, c, true)
+		w.loadEach(b, u, c, true)
 	}
 	b.WriteString("}\n\n")
 }
@@ -139,12 +140,12 @@ func (r *cppRun) gets(b *strings.Builder) {
 }
 
 // loadEach writes the fields one after the other; with runs, numbers as runs where that is possible.
-func (w *cppWriter) loadEach(b *strings.Builder, c *cppType, runs bool) {
+func (w *cppWriter) loadEach(b *strings.Builder, u *cppUnit, c *cppType, runs bool) {
 	b.WriteString("  const std::size_t end = stream.Begin();\n")
 	for i := 0; i < len(c.Fields); i++ {
 		var r cppRun
 		if runs {
-			r = w.run(c, i)
+			r = w.run(u, c, i)
 		}
 		if len(r.places) < 2 || r.last == i && c.Fields[i].Type.Kind == schema.Struct {
 			b.WriteString("  " + w.loadField(c, i) + "\n")
@@ -171,6 +172,26 @@ func (w *cppWriter) loadField(c *cppType, i int) string {
 		return "LoadData(stream, " + name + ");"
 	}
 	return fmt.Sprintf("stream.LoadStructs(%s, %d);", name, c.uses[i].least)
+}
+
+// store writes StoreData.
+func (w *cppWriter) store(b *strings.Builder, c *cppType) {
+	if len(c.Fields) == 0 {
+		fmt.Fprintf(b, "void StoreData(ToolStream& stream, const %s&) { stream.StoreEmpty(); }\n\n", c.name)
+		return
+	}
+	fmt.Fprintf(b, "void StoreData(ToolStream& stream, const %s& value) {\n", c.name)
+	for i, f := range c.Fields {
+		call := "stream.Store("
+		if c.uses[i] != nil {
+			call = "stream.StoreStructs("
+			if f.Type.Array == schema.Single {
+				call = "StoreData(stream, "
+			}
+		}
+		b.WriteString("  " + call + "value." + c.fields[i] + ");\n")
+	}
+	b.WriteString("}\n\n")
 }
 
 // print writes AppendText.

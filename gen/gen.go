@@ -1,10 +1,10 @@
-// Package gen writes programs that read messages: from definitions it makes C++ with a struct for each type,
-// and functions that load the struct from the bytes of a message.
+// Package gen writes programs that read and write messages: from definitions it makes C++ with a struct for each
+// type, and functions that load the struct from the bytes of a message, and make these bytes.
 //
 //	definitions of topics -> a model: each type once, in the order of use -> files
 //
 // The output depends on the input alone. What the generated code has in common for all types is
-// in the folder cpp, as files that are copied.
+// in the folder cpp, as files whose marks (@GUARD@ ...) are filled in.
 //
 // A type appears once, whatever number of topics and types use it. Two definitions of one name
 // become two types; the second has a number behind its name. Names that C++ does not
@@ -25,6 +25,15 @@ import (
 type Input struct {
 	Made   string // the command that makes it, for the first line of each file
 	Topics []Topic
+
+	// Namespace is around all of the code, so that a program can have the code of two recordings; "" is no namespace.
+	// It is one name or several, as in "acme::drive".
+	Namespace string
+
+	// ByTopic makes a header and a source file for each topic, whose namespace has all types of the topic: object is its
+	// message, and X_type a type X that the message uses. Else there is one header for all topics, in which types are
+	// shared.
+	ByTopic bool
 }
 
 // A Topic is a topic, or a type without one.
@@ -54,7 +63,7 @@ func Generate(in *Input) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return writeCPP(m)
+	return writeCPP(m, in)
 }
 
 // ErrUnsupported is wrapped by errors about types for which no code can be written.

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,8 +45,12 @@ func buildCPP(t *testing.T, compiler []string, args ...string) program {
 	case status != 0 && status != 3:
 		t.Fatalf("gen cpp %v: %d %s", args, status, stderr)
 	}
-	cmd := exec.Command(cxx, append(compiler[1:], "-Wall", "-Wextra", "-Werror", "-pedantic", "public_header.cpp",
-		"types.cpp", "example.cpp", "-o", "example")...)
+	sources, err := filepath.Glob(filepath.Join(dir, "*.cpp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(cxx, slices.Concat(compiler[1:], []string{"-Wall", "-Wextra", "-Werror", "-pedantic", "-o",
+		"example"}, sources)...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v %v: %v\n%.3000s", compiler, args, err, out)
@@ -79,6 +84,13 @@ func sameAsCat(t *testing.T, p program, path string) (frames []byte) {
 	got, _ := output(t, bytes.NewReader(frames), p[0], p[1:]...)
 	want, _ := output(t, nil, binary, "cat", path, "--bytes", "--arrays")
 	if bytes.Equal(got, want) {
+		again, _ := output(t, bytes.NewReader(frames), p[0], append(p[1:], "--frames")...)
+		if plain := !bytes.Contains(frames, []byte("cdr")); plain && !bytes.Equal(again, frames) {
+			t.Fatalf("%s: messages that are written again have other bytes", path)
+		}
+		if got, _ := output(t, bytes.NewReader(again), p[0], p[1:]...); !bytes.Equal(got, want) {
+			t.Fatalf("%s: messages that are written again are not equal", path)
+		}
 		return frames
 	}
 	gotLines, wantLines := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
@@ -149,11 +161,63 @@ func TestGeneratedCPP(t *testing.T) {
 	convert(t, "../../testdata/demo.bag", folder)
 	p := buildCPP(t, []string{"g++", "-std=c++20", "-O0"}, folder)
 	frames := sameAsCat(t, p, folder)
+	if again, _ := output(t, bytes.NewReader(frames), p[0], "--frames"); !bytes.Equal(again, frames) {
+		t.Error("messages in CDR that are written again have other bytes")
+	}
 	if _, status := output(t, bytes.NewReader(mutated(frames, 2000, 1)), p[0]); status != 1 {
 		t.Errorf("exit status %d after damaged messages", status)
 	}
 	if _, status := output(t, bytes.NewReader(frames[:len(frames)-1]), p[0]); status != 1 {
 		t.Errorf("exit status %d after a frame that ends early", status)
+	}
+}
+
+// TestGeneratedByTopic: the code of two recordings, by topic, each in a namespace of its own, is one program.
+func TestGeneratedByTopic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles C++")
+	}
+	const bag = "../../testdata/demo.bag"
+	compiler := []string{"g++", "-std=c++11", "-O0"}
+	sameAsCat(t, buildCPP(t, compiler, bag, "--by-topic", "--namespace", "drive"), bag)
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "ros2")
+	convert(t, bag, folder)
+	for space, in := range map[string]string{"drive": bag, "acme::other": folder} {
+		if status, stderr := bagconv(t, "gen", "cpp", in, "-t", "/imu/data", "--by-topic", "--namespace", space, "-o",
+			filepath.Join(dir, space[:4])); status != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "main.cpp"), []byte(`#include "driv/imu_data.h"
+#include "acme/imu_data.h"
+int main() {
+  drive::imu_data::object from;
+  from.header.frame_id = "imu";
+  from.orientation.w = 0.5;
+  acme::other::imu_data::object to;
+  to.header.frame_id = from.header.frame_id;
+  to.orientation.w = from.orientation.w;
+  acme::other::ToolStream out(acme::other::ToolStream::kCdr);
+  out << to;
+  acme::other::ToolStream in(out.Bytes().data(), out.Bytes().size(), acme::other::ToolStream::kCdr);
+  acme::other::imu_data::object again;
+  in >> again;
+  acme::other::imu_data::Quaternion_type q = again.orientation;
+  return in.Finish() && q.w == 0.5 && again.header.frame_id == "imu" ? 0 : 1;
+}
+`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", "g++ -std=c++11 -Wall -Wextra -Werror main.cpp driv/public_header.cpp driv/imu_data.cpp "+
+		"acme/public_header.cpp acme/imu_data.cpp -o main && ./main")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if status, stderr := bagconv(t, "gen", "cpp", bag, "--namespace", "class", "-o", filepath.Join(dir, "x")); status == 0 ||
+		!strings.Contains(stderr, `"class" is no namespace of C++`) {
+		t.Errorf("%d %s", status, stderr)
 	}
 }
 

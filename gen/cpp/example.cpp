@@ -1,6 +1,7 @@
-// Reads messages from standard input and prints them:
+// Reads messages from standard input, and prints them or, with --frames, writes them anew:
 //
 //   bagconv cat IN --raw --framed | ./example
+//   bagconv cat IN --raw --framed | ./example --frames | bagconv import --like IN OUT
 //
 // A frame is a message with what is known of it. Numbers are little endian, and the time is in
 // ns since 1970:
@@ -15,8 +16,10 @@
 #include <string>
 
 #include "structure.h"
-
+@USING@
 namespace {
+
+bool frames = false;
 
 struct Frame {
   std::int64_t time = 0;
@@ -61,17 +64,42 @@ bool Describes(const Frame& f) {
   return f.encoding == "stamp" || f.encoding == "recording" || f.encoding.compare(0, 11, "definition/") == 0;
 }
 
+// AppendNumber writes n bytes, the lowest first.
+void AppendNumber(std::string& text, std::uint64_t v, int n) {
+  for (int i = 0; i < n; i++) text += static_cast<char>(v >> 8 * i & 0xff);
+}
+
+// WriteFrame writes a message as a frame, with the topic, type and time of frame f.
+template <class T>
+bool WriteFrame(const Frame& f, const T& message, std::string& error) {
+  ToolStream stream(f.encoding == "ros1" ? ToolStream::kRos1 : ToolStream::kCdr);
+  stream << message;
+  if (!stream.ok()) {
+    error = stream.Error();
+    return false;
+  }
+  std::string head;
+  AppendNumber(head, 16 + f.encoding.size() + f.type.size() + f.topic.size() + stream.Bytes().size(), 4);
+  AppendNumber(head, static_cast<std::uint64_t>(f.time), 8);
+  AppendNumber(head, f.encoding.size(), 2);
+  AppendNumber(head, f.type.size(), 2);
+  AppendNumber(head, f.topic.size(), 4);
+  head += f.encoding + f.type + f.topic + stream.Bytes();
+  return std::fwrite(head.data(), 1, head.size(), stdout) == head.size();
+}
+
 // Print prints a frame as a message of type T, as a line of bagconv cat. It returns false if the
 // message is not of that type.
 template <class T>
 bool Print(const Frame& f, std::string& error) {
   static const std::unique_ptr<T> message(new T());
   ToolStream stream(f.message.data(), f.message.size(), f.encoding == "ros1" ? ToolStream::kRos1 : ToolStream::kCdr);
-  LoadData(stream, *message);
+  stream >> *message;
   if (!stream.Finish()) {
     error = stream.Error();
     return false;
   }
+  if (frames) return WriteFrame(f, *message, error);
   JsonText text;
   text.Raw("{\"topic\":");
   text.Value(f.topic);
@@ -93,7 +121,8 @@ bool PrintAny(const Frame& f, std::string& error) {
 
 }  // namespace
 
-int main() {
+int main(int, char** words) {
+  if (words[1] != nullptr) frames = std::strcmp(words[1], "--frames") == 0;
   Frame frame;
   std::string error;
   bool broken = false;

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
-
+@OPEN@
 void ToolStream::OpenCdr() {
   nul_ = filler_ = true;
   if (size_ < 4) {
@@ -311,3 +311,4 @@ void PrintLine(const JsonText& text) {
   std::fwrite(text.str().data(), 1, text.str().size(), stdout);
   std::fputc('\n', stdout);
 }
+@CLOSE@

@@ -1,7 +1,7 @@
-// ToolStream reads the bytes of a message, JsonText writes values as text. C++11 and its
+// ToolStream reads and writes the bytes of a message, JsonText writes values as text. C++11 and its
 // library are all that this needs.
-#ifndef BAGCONV_PUBLIC_HEADER_H
-#define BAGCONV_PUBLIC_HEADER_H
+#ifndef @GUARD@_PUBLIC_HEADER_H
+#define @GUARD@_PUBLIC_HEADER_H
 
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <string>
 #include <type_traits>
 #include <vector>
-
+@OPEN@
 // A time of ROS 1, since 1970. In ROS 2 times are messages of builtin_interfaces.
 struct time_ros {
   std::uint32_t sec = 0;
@@ -23,14 +23,20 @@ struct duration_ros {
   std::int32_t nsec = 0;
 };
 
-// A ToolStream is a message on its way into a struct:
+// A ToolStream is a message on its way into a struct, or out of one:
 //
-//   ToolStream stream(data, size, ToolStream::kCdr);
-//   LoadData(stream, message);
-//   if (!stream.Finish()) std::cerr << stream.Error();
+//   ToolStream in(data, size, ToolStream::kCdr);
+//   in >> message;
+//   if (!in.Finish()) std::cerr << in.Error();
+//
+//   ToolStream out(ToolStream::kCdr);
+//   out << message;
+//   if (!out.ok()) std::cerr << out.Error();
+//   send(out.Bytes());
 //
 // No length in the message is trusted. After the first error nothing more is read: what the
-// struct then has does not count. The bytes must outlive the stream, and are not copied by it.
+// struct then has does not count. The bytes must outlive the stream, and are not copied by it. What
+// is written is little endian; CDR is written as XCDR1, as ROS 2 does.
 class ToolStream {
  public:
   enum Encoding {
@@ -44,6 +50,18 @@ class ToolStream {
     if (encoding != kRos1) OpenCdr();
   }
 
+  // A stream that is written.
+  explicit ToolStream(Encoding encoding) : ToolStream(nullptr, 0, kRos1) {
+    if (encoding == kRos1) return;
+    nul_ = filler_ = true;
+    mask_ = 7;
+    head_ = 4;
+    out_.assign("\0\1\0\0", 4);
+  }
+
+  // Bytes are what was written: a whole message, if there was no error.
+  const std::string& Bytes() const { return out_; }
+
   // ok reports whether there was no error yet.
   bool ok() const { return error_ == nullptr; }
 
@@ -55,7 +73,7 @@ class ToolStream {
   std::string Error() const;
 
   // Offset is the position in the message, bytes.
-  std::size_t Offset() const { return head_ + pos_; }
+  std::size_t Offset() const { return out_.empty() ? head_ + pos_ : out_.size(); }
 
   // The rest is for the code of messages.
 
@@ -174,8 +192,77 @@ class ToolStream {
     }
   }
 
+  // Store writes a value.
+  template <class T>
+  typename std::enable_if<std::is_arithmetic<T>::value>::type Store(T v) { Put(&v, sizeof(T), 1); }
+  void Store(bool v) { out_ += static_cast<char>(v); }
+  void Store(const time_ros& v) { Store(v.sec), Store(v.nsec); }
+  void Store(const duration_ros& v) { Store(v.sec), Store(v.nsec); }
+  void Store(const std::string& v) {
+    StoreCount(v.size() + nul_);
+    out_ += v;
+    if (nul_) out_ += '\0';
+  }
+  void Store(const std::u16string& v) {
+    StoreCount(v.size());
+    for (std::size_t i = 0; i < v.size(); i++) Store(static_cast<std::uint32_t>(v[i]));
+  }
+  template <class T, std::size_t N>
+  void Store(const T (&v)[N]) { StoreArray(v, N, std::is_arithmetic<T>()); }
+  template <class T>
+  void Store(const std::array<T, 0>&) {}
+  template <class T>
+  void Store(const std::vector<T>& v) {
+    StoreCount(v.size());
+    StoreArray(v.data(), v.size(), std::is_arithmetic<T>());
+  }
+  void Store(const std::vector<bool>& v) {
+    StoreCount(v.size());
+    for (std::size_t i = 0; i < v.size(); i++) Store(static_cast<bool>(v[i]));
+  }
+
+  // StoreStructs writes structs.
+  template <class T, std::size_t N>
+  void StoreStructs(const T (&v)[N]) {
+    for (std::size_t i = 0; i < N; i++) StoreData(*this, v[i]);
+  }
+  template <class T>
+  void StoreStructs(const std::array<T, 0>&) {}
+  template <class T>
+  void StoreStructs(const std::vector<T>& v) {
+    StoreCount(v.size());
+    for (std::size_t i = 0; i < v.size(); i++) StoreData(*this, v[i]);
+  }
+
+  // StoreEmpty stands in place of the fields of a struct that has none.
+  void StoreEmpty() {
+    if (filler_) out_ += '\0';
+  }
+
  private:
   bool FinishRest();
+  // StoreCount writes the length of a list or string.
+  void StoreCount(std::size_t n) {
+    if (n > 0xffffffffu) Fail("a list has more than 4294967295 elements");
+    Store(static_cast<std::uint32_t>(n));
+  }
+  template <class T>
+  void StoreArray(const T* v, std::size_t n, std::true_type) { Put(v, sizeof(T), n); }
+  void StoreArray(const bool* v, std::size_t n, std::true_type) {
+    for (std::size_t i = 0; i < n; i++) Store(v[i]);
+  }
+  template <class T>
+  void StoreArray(const T* v, std::size_t n, std::false_type) {
+    for (std::size_t i = 0; i < n; i++) Store(v[i]);
+  }
+  // Put writes n numbers of a size, and the padding before them.
+  void Put(const void* numbers, std::size_t size, std::size_t n) {
+    if (n == 0) return;
+    if (mask_ != 0) out_.append((head_ - out_.size()) & (size - 1) & mask_, '\0');
+    const std::size_t at = out_.size();
+    out_.append(static_cast<const char*>(numbers), size * n);
+    if (IsBigEndian()) Swap(&out_[at], size, n);
+  }
   // Bytes steps over n bytes; null if there are fewer.
   const unsigned char* Bytes(std::size_t n) {
     if (size_ - pos_ < n) {
@@ -281,6 +368,7 @@ class ToolStream {
   bool sizes_;      // a size stands before lists of what is no number
   bool delimited_;  // and before each struct
   bool exact_;      // no bytes may be left over
+  std::string out_; // what was written
 };
 
 // A JsonText is JSON, as bagconv cat prints it: floats have a point, integers of 64 bits are
@@ -359,5 +447,5 @@ class JsonText {
 
 // PrintLine writes a text and a line end to standard output.
 void PrintLine(const JsonText& text);
-
+@CLOSE@
 #endif

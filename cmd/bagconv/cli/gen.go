@@ -41,7 +41,10 @@ func (e *env) gen(ctx context.Context) error {
 	if len(e.words) < 1 || len(e.words) > 2 || e.set.output == "" {
 		return flags.Usage("type: bagconv gen cpp IN -o DIR", "gen needs a language, one recording at most, and --output")
 	}
-	in := &gen.Input{Made: made(e.words, &e.set)}
+	in := &gen.Input{Made: made(e.words, &e.set), Namespace: e.set.namespace, ByTopic: e.set.byTopic}
+	if in.ByTopic && len(e.words) == 1 {
+		return flags.Usage("name a recording, or omit it", "--by-topic needs a recording")
+	}
 	var end outcome
 	var err error
 	path := e.wordAt(1)
@@ -80,6 +83,12 @@ func made(args []string, s *settings) string {
 	}
 	if s.job.Distro != "" {
 		line = append(line, "--distro", s.job.Distro)
+	}
+	if s.namespace != "" {
+		line = append(line, "--namespace", s.namespace)
+	}
+	if s.byTopic {
+		line = append(line, "--by-topic")
 	}
 	return phrase.Clean(strings.Join(line, " "))
 }
@@ -301,10 +310,10 @@ func writeWhole(fsys storage.FS, path string, text []byte) error {
 func (e *env) genCommand() flags.Command {
 	return flags.Command{
 		Name: "gen", Part: codePart, Call: "gen LANGUAGE [IN]", Summary: "write code that reads the messages of a recording",
-		About: `Writes source code that reads messages, made from their definitions, into a folder:
-a struct for each message type, and what fills it from the bytes of a message, in
-ROS 1 serialization or CDR. The code needs no ROS. LANGUAGE is
-cpp: C++11, without dependencies, a shared library and an example. Without IN, the
+		About: `Writes source code that reads and writes messages, made from their definitions:
+a struct for each message type, and what fills it from the bytes of a message and
+writes it, in ROS 1 serialization or CDR. The code needs no ROS. LANGUAGE is cpp:
+C++11, without dependencies, a shared library and an example. Without IN, the
 types come from --defs, or are the standard ones of --distro.`,
 		Note: `In Go, package values reads messages into structs without generated code, and in
 Python the package bagconv reads them as columns, rows and arrays. The same input
@@ -312,6 +321,7 @@ makes the same code. docs/codegen.md shows how to use it.`,
 		Examples: []string{
 			"bagconv gen cpp drive{file} -o loader/",
 			"bagconv gen cpp drive_ros2/ -t /imu -t '/camera/*' -o loader/",
+			"bagconv gen cpp drive{file} --by-topic --namespace drive -o loader/",
 			"bagconv gen cpp --defs src/acme_msgs -o acme/",
 			"bagconv gen cpp --distro noetic --type sensor_msgs/Imu -o loader/",
 		},
@@ -344,6 +354,12 @@ func (s *settings) genFlags() []flags.Flag {
 			"where to find definitions that IN lacks, as convert --defs; without IN, the types to generate", "gen"),
 		distro.In(readGroup, "distribution whose standard definitions to use, such as humble; without IN, noetic makes ROS "+
 			"1 types of --defs, and the others the types of ROS 2", "gen"),
+		flags.Flag{Name: "namespace", Arg: "NAME", Set: flags.Put(&s.namespace),
+			Help: "namespace of C++ around all of the code, such as drive or acme::drive, so that a program can have the code " +
+				"of several recordings"},
+		flags.Flag{Name: "by-topic", Kind: flags.OnOff, Set: flags.Put(&s.byTopic),
+			Help: "a header and a source file for each topic, with all of its types in the namespace of the topic: object is " +
+				"its message, and X_type a type X in it. Without the flag, topics share types"},
 		s.forceFlag("replace files of the same names in DIR"),
 	)
 }

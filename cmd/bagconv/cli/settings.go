@@ -20,6 +20,8 @@ type settings struct {
 	json, quiet, verbose bool
 	custom               [][2]string // of --custom-data
 	defs                 []string
+	namespace            string // of generated code
+	byTopic              bool   // the same
 	typesTo, rules       string
 	named                [][]byte          // content of files of --qos, --rules and --map
 	texts                map[string]string // of the files that options of formats name, by option
