@@ -349,14 +349,7 @@ func (x *reindexer) header(index int64) error {
 		x.patches = nil
 		return nil
 	}
-	from, to := 0, len(b)
-	for from < to-1 && b[from] == old[from] {
-		from++
-	}
-	for to > from+1 && b[to-1] == old[to-1] {
-		to--
-	}
-	x.patches = append(x.patches, inplace.Patch{Off: int64(from), Data: b[from:to]})
+	x.patches = append(x.patches, inplace.NewPatch(0, old[:headerEnd], b))
 	return nil
 }
 

@@ -259,16 +259,17 @@ func (w *writer) commitOld() (err error) {
 	if w.appended+added == 0 {
 		return nil
 	}
-	patch, err := w.old.patch(uint64(w.pos), uint32(len(w.old.conns)+added), w.old.chunks+uint32(w.appended))
+	patch, err := headerPatch(w.old.header, w.old.at, uint64(w.pos), uint32(len(w.old.conns)+added),
+		w.old.chunks+uint32(w.appended))
 	if err != nil {
 		return err
 	}
 	return w.old.file.Commit(patch)
 }
 
-// patch overwrites the fields of the file header.
-func (b *oldBag) patch(indexPos uint64, conns, chunks uint32) (inplace.Patch, error) {
-	now := slices.Clone(b.header)
+// headerPatch sets the fields of the file header, whose record begins at byte at.
+func headerPatch(record []byte, at int64, indexPos uint64, conns, chunks uint32) (inplace.Patch, error) {
+	now := slices.Clone(record)
 	for _, field := range []struct {
 		name  string
 		value []byte
@@ -284,14 +285,7 @@ func (b *oldBag) patch(indexPos uint64, conns, chunks uint32) (inplace.Patch, er
 		}
 		copy(place, field.value)
 	}
-	first, last := 0, len(now)
-	for first < last && now[first] == b.header[first] {
-		first++
-	}
-	for last > first && now[last-1] == b.header[last-1] {
-		last--
-	}
-	return inplace.Patch{Off: b.at + int64(first), Data: now[first:last]}, nil
+	return inplace.NewPatch(at, record, now), nil
 }
 
 // fieldValue returns the value of a field of a record header, nil if it has no such field.

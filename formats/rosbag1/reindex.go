@@ -334,22 +334,12 @@ func (x *reindexer) header(head []byte) error {
 	if err := h.parseRecord(head[from:]); err != nil || h.op != opFileHeader {
 		return x.refuse("the file header cannot be read")
 	}
-	patch := bytes.Clone(head[from : from+h.headLen])
-	for _, f := range []struct {
-		name  string
-		value uint64
-		size  int
-	}{{"index_pos=", uint64(x.end) + uint64(len(x.index)), 8}, {"conn_count=", uint64(len(x.r.conns.list)), 4},
-		{"chunk_count=", uint64(x.chunks), 4}} {
-		i := bytes.Index(patch, []byte(f.name))
-		if i < 0 || i+len(f.name)+f.size > len(patch)-4 {
-			return x.refuse("the file header has no field %s", f.name[:len(f.name)-1])
-		}
-		var v [8]byte
-		binary.LittleEndian.PutUint64(v[:], f.value)
-		copy(patch[i+len(f.name):], v[:f.size])
+	patch, err := headerPatch(head[from:from+h.headLen], int64(from), uint64(x.end)+uint64(len(x.index)),
+		uint32(len(x.r.conns.list)), uint32(x.chunks))
+	if err != nil {
+		return x.refuse("%v", err)
 	}
-	x.patches = append(x.patches, inplace.Patch{Off: int64(from), Data: patch})
+	x.patches = append(x.patches, patch)
 	return nil
 }
 

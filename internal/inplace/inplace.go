@@ -56,6 +56,18 @@ type Patch struct {
 	Data []byte
 }
 
+// NewPatch returns what makes new bytes of old ones at an offset: from the first that differs to the last.
+func NewPatch(off int64, old, now []byte) Patch {
+	from, to := 0, len(now)
+	for from < to && now[from] == old[from] {
+		from++
+	}
+	for to > from && now[to-1] == old[to-1] {
+		to--
+	}
+	return Patch{Off: off + int64(from), Data: now[from:to]}
+}
+
 // Options are how a file is changed.
 type Options struct {
 	Format string     // its name
