@@ -80,7 +80,7 @@ func (s sample) cost(t *testing.T) (c cost) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if c.blocks, err = storage.ReaderCapabilities(r).Blocks.Blocks(); err != nil {
+	if c.blocks, _, err = storage.ReaderCapabilities(r).Blocks.Blocks(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
 	c.open = counter.Read.Load()

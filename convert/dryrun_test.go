@@ -143,12 +143,12 @@ type largeReader struct {
 	reads *atomic.Int64
 }
 
-func (r *largeReader) Blocks() ([]storage.Block, error) {
-	blocks, err := r.blockReader.Blocks()
+func (r *largeReader) Blocks(ctx context.Context, wanted *storage.TimeRange) ([]storage.Block, storage.Order, error) {
+	blocks, order, err := r.blockReader.Blocks(ctx, wanted)
 	for i := range blocks {
 		blocks[i].RawSize = 1 << 20
 	}
-	return blocks, err
+	return blocks, order, err
 }
 
 func (r *largeReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {

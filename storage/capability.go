@@ -11,12 +11,15 @@ import (
 
 // A BlockReader can read parts of the recording independently.
 type BlockReader interface {
-	// Blocks lists the independently readable blocks in the order of the file.
-	// Reading all of them returns the messages of ReadNext in the same order.
-	Blocks() ([]Block, error)
-
-	// Order returns what the recording promises about their times. It is called after Blocks.
-	Order() Order
+	// Blocks lists the independently readable blocks in the order of the file, and what the recording promises about
+	// their times. Reading all of them returns the messages of ReadNext in the same order. The list belongs to the
+	// caller.
+	//
+	// If times are wanted, the Reader finds out the times of blocks that may have messages in this range, without
+	// reading all messages: by an index of times, or by what stands before the data of messages. Then the promise is
+	// OrderBlocks, in which the times of other blocks may be wider bounds, outside the range. If only reading all
+	// messages can find the times, list and promise are as without wanted.
+	Blocks(ctx context.Context, wanted *TimeRange) ([]Block, Order, error)
 
 	// ReadBlock reads block i of Blocks into b, replacing what b held. It may be
 	// called concurrently, with different batches. In a damaged block it returns
@@ -34,21 +37,15 @@ const (
 	OrderBlocks              // Start and End belong to each block itself; a block that is not Timed has no messages
 )
 
-// A BlockTimer can find out the times of blocks without reading all messages: by an index
-// of times, or by what stands before the data of messages.
-type BlockTimer interface {
-	// BlockTimes returns Blocks, with the promise of OrderBlocks for blocks that may have messages
-	// with log times from first to last. The times of other blocks may be wider bounds, outside
-	// this range. If only reading all messages can find the times, the error wraps ErrUnsupported.
-	BlockTimes(ctx context.Context, first, last int64) ([]Block, error)
-}
+// A TimeRange is the log times from First to Last, both included.
+type TimeRange struct{ First, Last int64 }
 
 // A Block is a part of a recording that can be read by itself.
 type Block struct {
 	Offset, Size int64 // where it lies and how many bytes are read there; Offset is -1 if that has no meaning
 	RawSize      int64 // bytes of memory that reading it takes, approximately
 	Messages     int64 // -1 when not known
-	Start, End   int64 // least and greatest LogTime, when Timed, as BlockReader.Order promises
+	Start, End   int64 // least and greatest LogTime, when Timed, as the Order promises
 	Timed        bool  // Start and End are known
 
 	// Topics are the topics of the block's messages, each once. They come from an index
@@ -194,7 +191,6 @@ type WriterLoss struct {
 // ReaderCaps are the optional interfaces of a Reader, nil if not implemented.
 type ReaderCaps struct {
 	Blocks   BlockReader
-	Times    BlockTimer
 	Query    Querier
 	Extras   ExtraReader
 	Sections SectionLister
@@ -206,7 +202,6 @@ func ReaderCapabilities(r Reader) ReaderCaps {
 	var c ReaderCaps
 	r = reader(r)
 	c.Blocks, _ = r.(BlockReader)
-	c.Times, _ = r.(BlockTimer)
 	c.Query, _ = r.(Querier)
 	c.Extras, _ = r.(ExtraReader)
 	c.Sections, _ = r.(SectionLister)

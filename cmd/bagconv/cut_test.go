@@ -157,7 +157,7 @@ func looked(t *testing.T, f *storage.Format, path string, fs storage.FS) (*stora
 		t.Fatal(err)
 	}
 	info := storagetest.InfoOf(r)
-	blocks, err := storage.ReaderCapabilities(r).Blocks.Blocks()
+	blocks, _, err := storage.ReaderCapabilities(r).Blocks.Blocks(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

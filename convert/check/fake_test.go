@@ -43,15 +43,13 @@ func (f *fake) ReadNext() (*storage.Message, error) {
 	return &f.messages[f.pos-1], nil
 }
 
-func (f *fake) Blocks() ([]storage.Block, error) {
+func (f *fake) Blocks(context.Context, *storage.TimeRange) ([]storage.Block, storage.Order, error) {
 	var out []storage.Block
 	for i := 0; i < len(f.messages); i += f.perBlock {
 		out = append(out, storage.Block{Offset: 1000 + int64(i), Size: 1})
 	}
-	return out, nil
+	return out, storage.OrderNone, nil
 }
-
-func (f *fake) Order() storage.Order { return storage.OrderNone }
 
 func (f *fake) ReadBlock(_ context.Context, i int, b *storage.Batch) error {
 	b.Messages, b.Buf = b.Messages[:0], b.Buf[:0]

@@ -134,7 +134,7 @@ func readOn(t testing.TB, r storage.Reader) (n int64) {
 
 // readBlocks reads on all cores.
 func readBlocks(t testing.TB, r storage.Reader) int64 {
-	blocks, err := storage.ReaderCapabilities(r).Blocks.Blocks()
+	blocks, _, err := storage.ReaderCapabilities(r).Blocks.Blocks(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,13 +145,13 @@ type liar struct {
 	from int
 }
 
-func (r *liar) Blocks() ([]storage.Block, error) {
-	blocks, err := r.BlockReader.Blocks()
+func (r *liar) Blocks(ctx context.Context, wanted *storage.TimeRange) ([]storage.Block, storage.Order, error) {
+	blocks, order, err := r.BlockReader.Blocks(ctx, wanted)
 	blocks = slices.Clone(blocks)
 	for i := r.from; i < len(blocks); i++ {
 		blocks[i].Start, blocks[i].End = blocks[i].Start-1, blocks[i].Start-1
 	}
-	return blocks, err
+	return blocks, order, err
 }
 
 // TestValuesWrongIndex: an index that is wrong is found out. Nothing is out of order, twice or missing, but that the

@@ -243,18 +243,20 @@ func (r *reader) lostInChunks() (lost storage.Lost) {
 }
 
 // Blocks lists the parts of the chunks. See storage.BlockReader.
-func (r *reader) Blocks() ([]storage.Block, error) {
+func (r *reader) Blocks(ctx context.Context, wanted *storage.TimeRange) ([]storage.Block, storage.Order, error) {
 	list := r.blocks()
 	out := make([]storage.Block, len(list))
 	for i := range list {
 		out[i] = list[i].Block
 	}
-	return out, nil
+	if wanted == nil {
+		return out, r.order(), nil
+	}
+	return out, storage.OrderBlocks, findTimes(ctx, list, out, wanted)
 }
 
-// Order is by parts or by blocks: chunk headers have times, and chunks are read in parts. See
-// storage.BlockReader.
-func (r *reader) Order() storage.Order {
+// order is by parts or by blocks: chunk headers have times, and chunks are read in parts.
+func (r *reader) order() storage.Order {
 	order := storage.OrderBlocks
 	for _, f := range r.files {
 		for _, c := range f.chunks {
@@ -273,21 +275,18 @@ func (r *reader) Order() storage.Order {
 // timers is how many chunks of a distant file are gone over at a time: each waits for answers.
 const timers = 8
 
-// BlockTimes goes over the heads of the messages in chunks of several parts, if the chunk may have
-// messages of the range. See storage.BlockTimer.
-func (r *reader) BlockTimes(ctx context.Context, first, last int64) ([]storage.Block, error) {
-	out, err := r.Blocks()
-	if err != nil {
-		return nil, err
-	}
-	list := r.blocks()
+// findTimes goes over the heads of the messages in chunks of several parts, if the chunk may have
+// messages of the range, and sets the times in out.
+func findTimes(ctx context.Context, list []block, out []storage.Block, wanted *storage.TimeRange) error {
 	workers, i := 1, 0
 	if len(list) > 0 && iox.Distant(list[0].chunk.file.file) {
 		workers = timers
 	}
-	err = ordered.Line[int]{Workers: workers, Next: func() (at int, _ int64, ok bool) {
+	return ordered.Line[int]{Workers: workers, Next: func() (at int, _ int64, ok bool) {
 		for ; i < len(list); i += list[i].chunk.parts() {
-			if c := list[i].chunk; !c.measured && (!c.bounded || c.parts() > 1 && c.end >= first && c.begin <= last) {
+			c := list[i].chunk
+			within := c.parts() > 1 && c.end >= wanted.First && c.begin <= wanted.Last
+			if !c.measured && (!c.bounded || within) {
 				at, i = i, i+c.parts()
 				return at, 0, true
 			}
@@ -301,10 +300,6 @@ func (r *reader) BlockTimes(ctx context.Context, first, last int64) ([]storage.B
 		}
 		return err
 	}}.Run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // ReadBlock reads a part of a chunk. See storage.BlockReader.
@@ -336,5 +331,4 @@ func (r *reader) Close() error {
 var (
 	_ storage.Reader      = (*reader)(nil)
 	_ storage.BlockReader = (*reader)(nil)
-	_ storage.BlockTimer  = (*reader)(nil)
 )

@@ -41,17 +41,14 @@ type indexed struct {
 	at      int64 // of the Message Index record
 }
 
-// Blocks lists the chunks and runs. See storage.BlockReader.
-func (r *reader) Blocks() ([]storage.Block, error) {
+// Blocks lists the chunks and runs; each has times of its own. See storage.BlockReader.
+func (r *reader) Blocks(context.Context, *storage.TimeRange) ([]storage.Block, storage.Order, error) {
 	out := make([]storage.Block, len(r.blocks))
 	for i := range r.blocks {
 		out[i] = r.blocks[i].Block
 	}
-	return out, nil
+	return out, storage.OrderBlocks, nil
 }
-
-// Order is by blocks: each chunk has times of its own. See storage.BlockReader.
-func (r *reader) Order() storage.Order { return storage.OrderBlocks }
 
 // ReadBlock reads a block. See storage.BlockReader.
 func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {

@@ -54,7 +54,7 @@ func copyAll(t *testing.T, folder string, to ...storage.Writer) (blocks, copied 
 			t.Error("nothing is copied")
 		}
 	}
-	list, err := r.(storage.BlockReader).Blocks()
+	list, _, err := r.(storage.BlockReader).Blocks(t.Context(), nil)
 	check(t, err)
 	for i := range list {
 		w, b := to[i%len(to)], storage.Batch{}

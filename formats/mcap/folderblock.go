@@ -9,12 +9,13 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Blocks lists the blocks of all parts. See storage.BlockReader.
-func (r *folderReader) Blocks() (all []storage.Block, err error) {
+// Blocks lists the blocks of all parts; each has times of its own. See storage.BlockReader.
+func (r *folderReader) Blocks(ctx context.Context, wanted *storage.TimeRange) (all []storage.Block, _ storage.Order,
+	_ error) {
 	for _, p := range r.parts {
-		list, err := p.reader.Blocks()
+		list, _, err := p.reader.Blocks(ctx, wanted)
 		if err != nil {
-			return nil, err
+			return nil, storage.OrderNone, err
 		}
 		shared := map[*storage.TopicID][]storage.TopicID{} // blocks share lists of topics
 		for _, b := range list {
@@ -35,11 +36,8 @@ func (r *folderReader) Blocks() (all []storage.Block, err error) {
 			all = append(all, b)
 		}
 	}
-	return all, nil
+	return all, storage.OrderBlocks, nil
 }
-
-// Order is by blocks: each has times of its own. See storage.BlockReader.
-func (r *folderReader) Order() storage.Order { return storage.OrderBlocks }
 
 // ReadBlock reads block i of all parts. See storage.BlockReader.
 func (r *folderReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {

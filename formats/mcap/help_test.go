@@ -63,7 +63,7 @@ func openBytes(t testing.TB, b []byte, o storage.ReadOptions) ([]storage.Message
 	before := storagetest.InfoOf(r)
 	var messages, next []storage.Message
 	var batch storage.Batch
-	blocks, _ := r.Blocks()
+	blocks, _, _ := r.Blocks(context.Background(), nil)
 	for i := range blocks {
 		if err := r.ReadBlock(context.Background(), i, &batch); err != nil {
 			if !o.Strict {

@@ -102,7 +102,7 @@ func BenchmarkReadBlock(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer r.Close()
-			blocks, _ := r.(*reader).Blocks()
+			blocks, _, _ := r.(*reader).Blocks(context.Background(), nil)
 			var batch storage.Batch
 			size := int64(0)
 			for _, bl := range blocks {

@@ -134,7 +134,7 @@ func BenchmarkReadOld(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				blocks, err := r.(storage.BlockReader).Blocks()
+				blocks, _, err := r.(storage.BlockReader).Blocks(context.Background(), nil)
 				if err != nil {
 					b.Fatal(err)
 				}

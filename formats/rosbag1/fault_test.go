@@ -62,7 +62,7 @@ func openBytes(t testing.TB, b []byte, o storage.ReadOptions) ([]storage.Message
 	before := info(t, r)
 	var messages []storage.Message
 	var batch storage.Batch
-	blocks, _ := r.(storage.BlockReader).Blocks()
+	blocks, _, _ := r.(storage.BlockReader).Blocks(context.Background(), nil)
 	for i := range blocks {
 		if err := r.(storage.BlockReader).ReadBlock(context.Background(), i, &batch); err != nil {
 			if !o.Strict {
@@ -171,7 +171,7 @@ func TestTruncatedPlain(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ends []int64
-	blocks, _ := r.(*reader).Blocks()
+	blocks, _, _ := r.(*reader).Blocks(context.Background(), nil)
 	for i, b := range blocks {
 		var batch storage.Batch
 		if err := r.(*reader).ReadBlock(context.Background(), i, &batch); err != nil {

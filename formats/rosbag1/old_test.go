@@ -289,7 +289,7 @@ func BenchmarkOld(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					blocks, _ := r.(storage.BlockReader).Blocks()
+					blocks, _, _ := r.(storage.BlockReader).Blocks(context.Background(), nil)
 					for i := range blocks {
 						if err := r.(storage.BlockReader).ReadBlock(context.Background(), i, &batch); err != nil {
 							b.Fatal(err)

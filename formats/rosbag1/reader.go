@@ -316,17 +316,14 @@ func (r *reader) newInfo() *storage.Info {
 // Damage returns what was found so far. See storage.Reader.
 func (r *reader) Damage() storage.Damage { return r.src.Damage() }
 
-// Blocks lists the chunks. See storage.BlockReader.
-func (r *reader) Blocks() ([]storage.Block, error) {
+// Blocks lists the chunks; each has times of its own. See storage.BlockReader.
+func (r *reader) Blocks(context.Context, *storage.TimeRange) ([]storage.Block, storage.Order, error) {
 	out := make([]storage.Block, len(r.blocks))
 	for i := range r.blocks {
 		out[i] = r.blocks[i].Block
 	}
-	return out, nil
+	return out, storage.OrderBlocks, nil
 }
-
-// Order is by blocks: each chunk has times of its own. See storage.BlockReader.
-func (r *reader) Order() storage.Order { return storage.OrderBlocks }
 
 // ReadBlock reads a chunk. See storage.BlockReader.
 func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {

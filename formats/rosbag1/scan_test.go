@@ -74,7 +74,7 @@ func TestScanTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks, _ := r.(*reader).Blocks()
+	blocks, _, _ := r.(*reader).Blocks(context.Background(), nil)
 	if i := info(t, r.(*reader)); i.Start != 0 || i.End != 9 || len(blocks) != 1 || blocks[0].Start != 0 ||
 		blocks[0].End != 9 {
 		t.Errorf("from %d to %d, blocks %+v", i.Start, i.End, blocks)
@@ -213,7 +213,7 @@ func TestConcurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks, _ := r.(*reader).Blocks()
+	blocks, _, _ := r.(*reader).Blocks(context.Background(), nil)
 	done := make(chan int)
 	for i := range blocks {
 		for range 4 {

@@ -267,7 +267,7 @@ func BenchmarkReadBlocks(b *testing.B) {
 				r, err := open(context.Background(), path, storage.ReadOptions{})
 				check(b, err)
 				br := r.(storage.BlockReader)
-				blocks, err := br.Blocks()
+				blocks, _, err := br.Blocks(context.Background(), nil)
 				check(b, err)
 				var next, n, size atomic.Int64
 				var wait sync.WaitGroup

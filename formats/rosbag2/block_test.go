@@ -156,7 +156,7 @@ func TestPlainBlocks(t *testing.T) {
 	r, err := open(context.Background(), path, storage.ReadOptions{Strict: true})
 	check(t, err)
 	defer r.Close()
-	blocks, err := r.(storage.BlockReader).Blocks()
+	blocks, _, err := r.(storage.BlockReader).Blocks(context.Background(), nil)
 	check(t, err)
 	var b storage.Batch
 	total, last := 0, int64(n)

@@ -311,7 +311,7 @@ func TestBlocks(t *testing.T) {
 	check(t, err)
 	defer r.Close()
 	br := storage.ReaderCapabilities(r).Blocks
-	blocks, err := br.Blocks()
+	blocks, _, err := br.Blocks(context.Background(), nil)
 	check(t, err)
 	type result struct {
 		batch storage.Batch

@@ -106,7 +106,7 @@ func TestEstimate(t *testing.T) {
 		if _, err := r.ReadNext(); err == nil {
 			t.Error("a reader for Info alone reads")
 		}
-		if _, err := r.(storage.BlockReader).Blocks(); err == nil {
+		if _, _, err := r.(storage.BlockReader).Blocks(context.Background(), nil); err == nil {
 			t.Error("a reader for Info alone has blocks")
 		}
 		if err := r.(storage.BlockReader).ReadBlock(context.Background(), 0, &storage.Batch{}); err == nil {

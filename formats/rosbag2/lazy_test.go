@@ -57,7 +57,7 @@ func TestLazyBlocks(t *testing.T) {
 		if err != io.EOF {
 			t.Fatal(err)
 		}
-		list, err := r.(storage.BlockReader).Blocks()
+		list, _, err := r.(storage.BlockReader).Blocks(context.Background(), nil)
 		check(t, err)
 		info := storagetest.InfoOf(r)
 		x.blocks, x.lost, x.warned = len(list), info.Lost, len(info.Warnings) > 0
@@ -109,7 +109,7 @@ func TestLazyClosed(t *testing.T) {
 		r, err := open(context.Background(), path, storage.ReadOptions{})
 		check(t, err)
 		check(t, r.Close())
-		if list, err := r.(storage.BlockReader).Blocks(); err == nil {
+		if list, _, err := r.(storage.BlockReader).Blocks(context.Background(), nil); err == nil {
 			t.Errorf("%d blocks", len(list))
 		}
 	})

@@ -177,9 +177,14 @@ func (r *reader) messages() (n int64) {
 }
 
 // Blocks lists the ranges of rows. See storage.BlockReader.
-func (r *reader) Blocks() ([]storage.Block, error) {
+func (r *reader) Blocks(ctx context.Context, wanted *storage.TimeRange) ([]storage.Block, storage.Order, error) {
 	if err := r.findBlocks(); err != nil {
-		return nil, err
+		return nil, storage.OrderNone, err
+	}
+	if wanted != nil {
+		if err := r.findTimes(ctx); err != nil {
+			return nil, storage.OrderNone, err
+		}
 	}
 	list := make([]storage.Block, len(r.blocks))
 	k := 0 // number of a block in its part
@@ -195,7 +200,7 @@ func (r *reader) Blocks() ([]storage.Block, error) {
 			list[i].Messages, list[i].Start, list[i].End, list[i].Timed = s.Rows, s.Least, s.Most, s.Rows > 0
 		}
 	}
-	return list, nil
+	return list, r.order(), nil
 }
 
 // ReadNext returns the next message, part after part in the order of rows. See
@@ -281,7 +286,4 @@ func (r *reader) Close() error {
 	return err
 }
 
-var (
-	_ storage.BlockReader = (*reader)(nil)
-	_ storage.BlockTimer  = (*reader)(nil)
-)
+var _ storage.BlockReader = (*reader)(nil)

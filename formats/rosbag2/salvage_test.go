@@ -126,7 +126,7 @@ func (b *brokenBag) read(t *testing.T, file []byte, whole []int, what string, na
 	count := make([]int, len(b.rows))
 	wrong := 0
 	var batch storage.Batch
-	list, err := r.(*reader).Blocks()
+	list, _, err := r.(*reader).Blocks(context.Background(), nil)
 	check(t, err)
 	for i := range list {
 		check(t, r.(*reader).ReadBlock(context.Background(), i, &batch))

@@ -3,16 +3,15 @@ package rosbag2
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Order is by parts or by blocks. The times of a database are known as a whole. The times of its
-// ranges of rows are known if opening has gone over all rows. See storage.BlockReader.
-func (r *reader) Order() storage.Order {
+// order is by parts or by blocks. The times of a database are known as a whole. The times of its
+// ranges of rows are known if opening has gone over all rows, or findTimes.
+func (r *reader) order() storage.Order {
 	order := storage.OrderBlocks
 	for _, p := range r.parts {
 		switch {
@@ -26,27 +25,24 @@ func (r *reader) Order() storage.Order {
 	return order
 }
 
-// BlockTimes reads the index of timestamps, or the rows without their data. See
-// storage.BlockTimer.
-func (r *reader) BlockTimes(ctx context.Context, _, _ int64) ([]storage.Block, error) {
-	if err := r.findBlocks(); err != nil {
-		return nil, err
-	}
+// findTimes reads the index of timestamps, or the rows without their data. Parts whose rows can only be read as they
+// are stay without times.
+func (r *reader) findTimes(ctx context.Context) error {
 	for _, p := range r.parts {
 		if p.empty || p.spans != nil {
 			continue
 		}
 		if err := r.findSpans(ctx, p); err != nil {
-			return nil, r.Fail(p.path, "times of messages", err)
+			return r.Fail(p.path, "times of messages", err)
 		}
 	}
-	return r.Blocks()
+	return nil
 }
 
 // findSpans finds the times of the blocks of a part.
 func (r *reader) findSpans(ctx context.Context, p *part) error {
 	if p.salvaged != nil {
-		return errNoTimes
+		return nil
 	}
 	var ranges []sqlitefile.Range
 	for i := range r.blocks {
@@ -65,17 +61,14 @@ func (r *reader) findSpans(ctx context.Context, p *part) error {
 	if storage.IsDamage(err) || errors.Is(err, sqlitefile.ErrDeclined) {
 		spans, err = c.spans(ctx, ranges)
 	}
-	if storage.IsDamage(err) {
-		err = errNoTimes // reading reports what is wrong
-	}
-	if err == nil {
+	switch {
+	case err == nil:
 		p.spans = spans
+	case storage.IsDamage(err):
+		err = nil // reading reports what is wrong
 	}
 	return errors.Join(err, r.release(c))
 }
-
-// errNoTimes is the error of a part whose rows can only be read as they are.
-var errNoTimes = fmt.Errorf("its rows have to be read for their times: %w", storage.ErrUnsupported)
 
 // spansByIndex finds the times by the index of timestamps, if the index has as many rows as the
 // table.

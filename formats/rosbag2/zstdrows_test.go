@@ -40,7 +40,7 @@ func TestZstdBlocks(t *testing.T) {
 	const large, rows = 4 << 20, 10
 	one := packed(t, large)
 	r := openRows(t, slices.Repeat([][]byte{one}, rows)...)
-	blocks, err := r.Blocks()
+	blocks, _, err := r.Blocks(t.Context(), nil)
 	check(t, err)
 	var b storage.Batch
 	total := 0
@@ -56,7 +56,7 @@ func TestZstdBlocks(t *testing.T) {
 		t.Errorf("%d of %d rows", total, rows)
 	}
 	r = openRows(t, slices.Repeat([][]byte{packed(t, 2000)}, 4000)...)
-	if blocks, err = r.Blocks(); err != nil || len(blocks) < 3 || len(blocks) > 6 {
+	if blocks, _, err = r.Blocks(t.Context(), nil); err != nil || len(blocks) < 3 || len(blocks) > 6 {
 		t.Errorf("4,000 rows of 2,000 bytes are in %d blocks, %v", len(blocks), err)
 	}
 }

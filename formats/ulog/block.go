@@ -8,17 +8,14 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Blocks lists the blocks. See storage.BlockReader.
-func (r *reader) Blocks() ([]storage.Block, error) {
+// Blocks lists the blocks; each has its own times. See storage.BlockReader.
+func (r *reader) Blocks(context.Context, *storage.TimeRange) ([]storage.Block, storage.Order, error) {
 	list := make([]storage.Block, len(r.blocks))
 	for i := range r.blocks {
 		list[i] = r.blocks[i].Block
 	}
-	return list, nil
+	return list, storage.OrderBlocks, nil
 }
-
-// Order returns that each block has its own times. See storage.BlockReader.
-func (r *reader) Order() storage.Order { return storage.OrderBlocks }
 
 // ReadBlock reads a block, whose messages were all found when the file was opened. See storage.BlockReader.
 func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {

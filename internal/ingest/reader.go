@@ -88,10 +88,9 @@ func (r *reader) ReadNext() (*storage.Message, error) {
 }
 
 // Blocks lists the blocks. See storage.BlockReader.
-func (r *reader) Blocks() ([]storage.Block, error) { return slices.Clone(r.blocks), nil }
-
-// Order returns what is known of the times of blocks. See storage.BlockReader.
-func (r *reader) Order() storage.Order { return storage.OrderBlocks }
+func (r *reader) Blocks(context.Context, *storage.TimeRange) ([]storage.Block, storage.Order, error) {
+	return slices.Clone(r.blocks), storage.OrderBlocks, nil
+}
 
 // ReadBlock reads a block. See storage.BlockReader.
 func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {

@@ -87,7 +87,7 @@ func (c *comparison) run(ctx context.Context) error {
 	if err := c.compareExtras(); err != nil {
 		return err
 	}
-	same, err := c.sameBlocks()
+	same, err := c.sameBlocks(ctx)
 	if err == nil && !same {
 		err = c.compareMessages(ctx)
 	}
@@ -131,16 +131,16 @@ func (c *comparison) readTopics() error {
 
 // sameBlocks reports whether the blocks before are the first ones after, so that their messages need
 // not be read.
-func (c *comparison) sameBlocks() (bool, error) {
+func (c *comparison) sameBlocks(ctx context.Context) (bool, error) {
 	was, now := storage.ReaderCapabilities(c.before).Blocks, storage.ReaderCapabilities(c.after).Blocks
 	if c.proof.Same == nil && !c.proof.Kept || was == nil || now == nil {
 		return false, nil
 	}
-	a, err := was.Blocks()
+	a, _, err := was.Blocks(ctx, nil)
 	if err != nil {
 		return false, err
 	}
-	b, err := now.Blocks()
+	b, _, err := now.Blocks(ctx, nil)
 	if err != nil || len(b) < len(a) {
 		return false, err
 	}

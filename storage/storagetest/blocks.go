@@ -2,7 +2,6 @@ package storagetest
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -16,22 +15,18 @@ import (
 func checkBlocks(t *testing.T, r storage.Reader, want Recording) {
 	t.Helper()
 	caps := storage.ReaderCapabilities(r)
-	blocks, err := caps.Blocks.Blocks()
+	blocks, order, err := caps.Blocks.Blocks(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	order := caps.Blocks.Order()
-	timed := blocks
-	if caps.Times != nil {
-		timed, err = caps.Times.BlockTimes(context.Background(), math.MinInt64, math.MaxInt64)
-		if err != nil && !errors.Is(err, storage.ErrUnsupported) || err == nil && len(timed) != len(blocks) {
-			t.Fatalf("times of %d blocks, want %d: %v", len(timed), len(blocks), err)
-		}
-		if err != nil {
-			timed = nil
-		}
+	all := &storage.TimeRange{First: math.MinInt64, Last: math.MaxInt64}
+	timed, found, err := caps.Blocks.Blocks(context.Background(), all)
+	if err != nil || len(timed) != len(blocks) {
+		t.Fatalf("times of %d blocks, want %d: %v", len(timed), len(blocks), err)
 	}
-	checkSomeTimes(t, caps.Times, timed)
+	if found == storage.OrderBlocks {
+		checkSomeTimes(t, caps.Blocks, timed)
+	}
 	var b storage.Batch
 	total := 0
 	for i, blk := range blocks {
@@ -44,9 +39,7 @@ func checkBlocks(t *testing.T, r storage.Reader, want Recording) {
 		}
 		checkBlockTopics(t, i, blk, b.Messages)
 		checkBlockTimes(t, i, blk, order, b.Messages)
-		if caps.Times != nil && timed != nil {
-			checkBlockTimes(t, i, timed[i], storage.OrderBlocks, b.Messages)
-		}
+		checkBlockTimes(t, i, timed[i], found, b.Messages)
 	}
 	if total != len(want.Messages) {
 		t.Errorf("blocks have %d messages, want %d", total, len(want.Messages))
@@ -55,16 +48,16 @@ func checkBlocks(t *testing.T, r storage.Reader, want Recording) {
 
 // checkSomeTimes: if times are asked for in a range, blocks with messages in the range have their
 // own times, and the times of other blocks are not in the range.
-func checkSomeTimes(t *testing.T, times storage.BlockTimer, timed []storage.Block) {
+func checkSomeTimes(t *testing.T, r storage.BlockReader, timed []storage.Block) {
 	t.Helper()
-	if times == nil || len(timed) == 0 {
+	if len(timed) == 0 {
 		return
 	}
 	for _, of := range []int{0, len(timed) / 2, len(timed) - 1} {
 		first, last := timed[of].Start, timed[of].Start+1
-		some, err := times.BlockTimes(context.Background(), first, last)
-		if err != nil || len(some) != len(timed) {
-			t.Fatalf("times of %d blocks in a range, want %d: %v", len(some), len(timed), err)
+		some, order, err := r.Blocks(context.Background(), &storage.TimeRange{First: first, Last: last})
+		if err != nil || len(some) != len(timed) || order != storage.OrderBlocks {
+			t.Fatalf("times of %d blocks in a range, want %d: promise %d, %v", len(some), len(timed), order, err)
 		}
 		for i, got := range some {
 			want := timed[i]

@@ -83,7 +83,7 @@ func (c *Config) copyTo(in, out string, o storage.WriteOptions, n int,
 			}
 		}
 	}
-	list, err := reader.Blocks()
+	list, _, err := reader.Blocks(context.Background(), nil)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -155,7 +155,7 @@ func ReadAll(r storage.Reader) ([]storage.Message, error) {
 // own that it uses again and again, and returns the messages in the order of
 // blocks.
 func ReadBlocks(r storage.BlockReader, workers int) ([]storage.Message, error) {
-	blocks, err := r.Blocks()
+	blocks, _, err := r.Blocks(context.Background(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,11 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Blocks have the times of the whole recording, and BlockTimes their own.
-func (r *refReader) Blocks() ([]storage.Block, error) {
+// Blocks have the times of the whole recording, or their own if these are wanted.
+func (r *refReader) Blocks(_ context.Context, wanted *storage.TimeRange) ([]storage.Block, storage.Order, error) {
+	if wanted != nil {
+		return r.timed(), storage.OrderBlocks, nil
+	}
 	all := times(r.rec.Messages)
 	if r.broken == "bounds of parts that are too narrow" {
 		all.End--
@@ -26,13 +29,10 @@ func (r *refReader) Blocks() ([]storage.Block, error) {
 		}
 		out = append(out, b)
 	}
-	return out, nil
+	return out, storage.OrderParts, nil
 }
 
-func (r *refReader) Order() storage.Order { return storage.OrderParts }
-
-func (r *refReader) BlockTimes(context.Context, int64, int64) ([]storage.Block, error) {
-	var out []storage.Block
+func (r *refReader) timed() (out []storage.Block) {
 	for at := 0; at < len(r.rec.Messages); at += refBlockLen {
 		b := times(r.rec.Messages[at:min(len(r.rec.Messages), at+refBlockLen)])
 		if r.broken == "times of blocks that are too wide" {
@@ -40,7 +40,7 @@ func (r *refReader) BlockTimes(context.Context, int64, int64) ([]storage.Block, 
 		}
 		out = append(out, b)
 	}
-	return out, nil
+	return out
 }
 
 func times(msgs []storage.Message) storage.Block {

@@ -145,7 +145,7 @@ func (c *Config) aliasing(t *testing.T) {
 	if b == nil {
 		return
 	}
-	blocks, err := b.Blocks()
+	blocks, _, err := b.Blocks(context.Background(), nil)
 	if err != nil || len(blocks) < 2 {
 		t.Logf("%d blocks, %v: nothing to compare", len(blocks), err)
 		return

@@ -23,12 +23,10 @@ func (r *lying) Info() *storage.Info {
 		{Topic: storage.Topic{Name: "/a", Type: "std_msgs/msg/Empty", Encoding: "cdr"}, Messages: 4}}}
 }
 
-func (r *lying) Blocks() ([]storage.Block, error) {
+func (r *lying) Blocks(context.Context, *storage.TimeRange) ([]storage.Block, storage.Order, error) {
 	return []storage.Block{{Messages: 2, Start: 10, End: 20, Timed: true}, {Messages: 2, Start: 30, End: 40,
-		Timed: true}}, nil
+		Timed: true}}, storage.OrderBlocks, nil
 }
-
-func (r *lying) Order() storage.Order { return storage.OrderBlocks }
 
 func (r *lying) ReadBlock(_ context.Context, i int, b *storage.Batch) error {
 	b.Messages = b.Messages[:0]

@@ -76,7 +76,7 @@ func (s *sampler) add(m *storage.Message) {
 
 // blocks reads some blocks, spread over all blocks.
 func (s *sampler) blocks(ctx context.Context, r storage.BlockReader) {
-	blocks, err := r.Blocks()
+	blocks, _, err := r.Blocks(ctx, nil)
 	if err != nil || len(blocks) == 0 {
 		return
 	}

@@ -84,7 +84,7 @@ func open(ctx context.Context, path string, inputs []Input, o storage.ReadOption
 			storage.ExtraReader
 		}{r, r}, nil
 	}
-	r.blocks, err = r.list(func(p *mergeInput) ([]storage.Block, error) { return p.blocks().Blocks() })
+	_, _, err = r.Blocks(ctx, nil)
 	return r, err
 }
 
@@ -93,7 +93,7 @@ type reader struct {
 	path, name string
 	parts      []mergeInput
 	topics     int
-	blocks     []storage.Block
+	blocks     int   // of all parts
 	starts     []int // starts[i] is the first block of part i
 
 	info *storage.Info
@@ -110,15 +110,19 @@ type mergeInput struct {
 	differs *storage.Warning // that its metadata differs from the others'; nil: it does not
 }
 
-// list makes the blocks of all parts; f returns the blocks of a part. After an error the blocks stay as they were.
-func (r *reader) list(f func(p *mergeInput) ([]storage.Block, error)) (all []storage.Block, err error) {
+// Blocks lists the blocks of the first part, then of the second, and so on. They promise what all parts promise. See
+// storage.BlockReader.
+func (r *reader) Blocks(ctx context.Context, wanted *storage.TimeRange) (all []storage.Block, promise storage.Order,
+	err error) {
+	promise = storage.OrderBlocks
 	var starts []int
 	for i := range r.parts {
 		p := &r.parts[i]
-		blocks, err := f(p)
+		blocks, order, err := p.list(ctx, wanted)
 		if err != nil {
-			return nil, err
+			return nil, order, err
 		}
+		promise = min(promise, order)
 		starts = append(starts, len(all))
 		for _, b := range blocks {
 			b.Start, b.End = shift(b.Start, p.Shift), shift(b.End, p.Shift)
@@ -126,8 +130,18 @@ func (r *reader) list(f func(p *mergeInput) ([]storage.Block, error)) (all []sto
 			all = append(all, b)
 		}
 	}
-	r.starts = starts
-	return all, nil
+	r.starts, r.blocks = starts, len(all)
+	return all, promise, nil
+}
+
+// list returns the blocks of a part. Their times are looked for if they are not known.
+func (p *mergeInput) list(ctx context.Context, wanted *storage.TimeRange) ([]storage.Block, storage.Order, error) {
+	blocks, order, err := p.blocks().Blocks(ctx, nil)
+	if wanted == nil || err != nil || order == storage.OrderBlocks {
+		return blocks, order, err
+	}
+	return p.blocks().Blocks(ctx, &storage.TimeRange{First: shift(wanted.First, -p.Shift), Last: shift(wanted.Last,
+		-p.Shift)})
 }
 
 // numbered returns topics of a part as they are among all.
@@ -140,28 +154,6 @@ func (p *mergeInput) numbered(topics []storage.TopicID) []storage.TopicID {
 		all[i] = id + p.topics
 	}
 	return all
-}
-
-// Order promises what all parts promise. See storage.BlockReader.
-func (r *reader) Order() storage.Order {
-	order := storage.OrderBlocks
-	for i := range r.parts {
-		order = min(order, r.parts[i].blocks().Order())
-	}
-	return order
-}
-
-// BlockTimes finds the times of parts that do not promise them. See storage.BlockTimer.
-func (r *reader) BlockTimes(ctx context.Context, first, last int64) ([]storage.Block, error) {
-	return r.list(func(p *mergeInput) ([]storage.Block, error) {
-		if p.blocks().Order() == storage.OrderBlocks {
-			return p.blocks().Blocks()
-		}
-		if times := storage.ReaderCapabilities(p.reader).Times; times != nil {
-			return times.BlockTimes(ctx, shift(first, -p.Shift), shift(last, -p.Shift))
-		}
-		return nil, fmt.Errorf("%s: the times of its messages: %w", p.Path, storage.ErrUnsupported)
-	})
 }
 
 func (p *mergeInput) blocks() storage.BlockReader { return storage.ReaderCapabilities(p.reader).Blocks }
@@ -283,14 +275,9 @@ func (r *reader) Extras() (all storage.Extras, err error) {
 	return all, nil
 }
 
-// Blocks lists the blocks of the first part, then of the second, and so on.
-func (r *reader) Blocks() ([]storage.Block, error) {
-	return append([]storage.Block(nil), r.blocks...), nil
-}
-
 // ReadBlock reads a block of one of the parts. See storage.BlockReader.
 func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
-	if i < 0 || i >= len(r.blocks) {
+	if i < 0 || i >= r.blocks {
 		return fmt.Errorf("there is no block %d", i)
 	}
 	k := len(r.starts) - 1
@@ -347,5 +334,4 @@ func (r *reader) Close() error {
 
 var (
 	_ storage.BlockReader = (*reader)(nil)
-	_ storage.BlockTimer  = (*reader)(nil)
 )

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -222,8 +221,10 @@ func extrasOf(t *testing.T, by int64, want int) []storagetest.Attachment {
 // timeless is a reader of blocks whose times only reading can tell.
 type timeless struct{ storage.Reader }
 
-func (r timeless) Blocks() ([]storage.Block, error) { return r.Reader.(storage.BlockReader).Blocks() }
-func (r timeless) Order() storage.Order             { return storage.OrderNone }
+func (r timeless) Blocks(ctx context.Context, _ *storage.TimeRange) ([]storage.Block, storage.Order, error) {
+	list, _, err := r.Reader.(storage.BlockReader).Blocks(ctx, nil)
+	return list, storage.OrderNone, err
+}
 func (r timeless) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	return r.Reader.(storage.BlockReader).ReadBlock(ctx, i, b)
 }
@@ -242,9 +243,10 @@ func TestTimeless(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := r.(storage.BlockTimer).BlockTimes(context.Background(), math.MinInt64, math.MaxInt64); !errors.Is(err,
-		storage.ErrUnsupported) {
-		t.Fatalf("%v, not ErrUnsupported", err)
+	within := &storage.TimeRange{First: math.MinInt64, Last: math.MaxInt64}
+	if _, order, err := r.(storage.BlockReader).Blocks(context.Background(), within); order != storage.OrderNone ||
+		err != nil {
+		t.Fatalf("promise %d, %v", order, err)
 	}
 	blocks, err := storagetest.ReadBlocks(r.(storage.BlockReader), 3)
 	if err != nil || len(blocks) != len(all) {

@@ -20,9 +20,9 @@ const (
 
 // Before the output is made, a run knows the times of all blocks of its source:
 //
-//	by its index          storage.OrderBlocks
-//	by its index of times, or the heads of its messages     storage.BlockTimer
-//	by reading its messages                                  measure
+//	by its index                                          storage.OrderBlocks
+//	by its index of times, or the heads of its messages   storage.TimeRange
+//	by reading its messages                               measure
 //
 // Then each block is read once, and its messages are held back only until nothing earlier
 // can follow. See Retry for an index that is wrong.
@@ -34,7 +34,7 @@ func (p *Pipeline) Prepare(ctx context.Context) error { return p.Source.blame(p.
 
 func (p *Pipeline) prepare(ctx context.Context) (err error) {
 	src := p.Source
-	if err := src.list(); err != nil {
+	if err := src.list(ctx); err != nil {
 		return err
 	}
 	p.workers, p.budget = workers(p.Threads, src.ref.Memory), budgetOf(src.ref.Memory)
@@ -140,7 +140,7 @@ func (s *Source) findTimes(ctx context.Context, threads int, first, last int64) 
 // TimedBlocks returns the blocks of the recording, with their times by an index. The error wraps storage.ErrUnsupported
 // if no index has them. The list is not to be changed.
 func (s *Source) TimedBlocks(ctx context.Context) ([]storage.Block, error) {
-	if err := s.list(); err != nil {
+	if err := s.list(ctx); err != nil {
 		return nil, err
 	}
 	return s.blocks, s.indexTimes(ctx, math.MinInt64, math.MaxInt64)
@@ -149,15 +149,17 @@ func (s *Source) TimedBlocks(ctx context.Context) ([]storage.Block, error) {
 // indexTimes is findTimes without reading messages: then it may be storage.ErrUnsupported.
 func (s *Source) indexTimes(ctx context.Context, first, last int64) error {
 	if s.order != storage.OrderBlocks || !s.soundTimes() {
-		times := storage.ReaderCapabilities(s.Reader).Times
-		if times == nil {
+		if s.blockReader == nil {
 			return storage.ErrUnsupported
 		}
-		blocks, err := times.BlockTimes(ctx, first, last)
+		blocks, order, err := s.blockReader.Blocks(ctx, &storage.TimeRange{First: first, Last: last})
 		if err != nil {
 			return err
 		}
-		s.blocks, s.order = blocks, storage.OrderBlocks
+		if order != storage.OrderBlocks {
+			return storage.ErrUnsupported
+		}
+		s.blocks, s.order = blocks, order
 	}
 	if !s.soundTimes() {
 		return storage.ErrUnsupported

@@ -110,12 +110,12 @@ func (s *Source) look() {
 }
 
 // list asks for the blocks, once.
-func (s *Source) list() (err error) {
+func (s *Source) list(ctx context.Context) (err error) {
 	if s.blockReader == nil || s.listed {
 		return nil
 	}
-	if s.blocks, err = s.blockReader.Blocks(); err == nil {
-		s.order, s.measured, s.listed = s.blockReader.Order(), false, true
+	if s.blocks, s.order, err = s.blockReader.Blocks(ctx, nil); err == nil {
+		s.measured, s.listed = false, true
 	}
 	return err
 }
@@ -133,7 +133,7 @@ func (s *Source) rewind(ctx context.Context) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
-	return s.list()
+	return s.list(ctx)
 }
 
 // Resumes reports whether the source goes on after the end of a round.

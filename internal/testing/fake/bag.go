@@ -97,7 +97,7 @@ func (r *Reader) ReadNext() (*storage.Message, error) {
 }
 
 // Blocks returns what the index has about the blocks.
-func (r *Reader) Blocks() ([]storage.Block, error) {
+func (r *Reader) Blocks(context.Context, *storage.TimeRange) ([]storage.Block, storage.Order, error) {
 	out := make([]storage.Block, len(r.Bag.Blocks))
 	for i, msgs := range r.Bag.Blocks {
 		out[i] = storage.Block{Offset: int64(i), Size: 1, Messages: int64(len(msgs))}
@@ -113,11 +113,11 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 			out[i].Start, out[i].End, out[i].Timed = r.Bag.group(i-i%r.Bag.Grouped, r.Bag.Grouped)
 		}
 	}
-	return out, nil
+	return out, r.order(), nil
 }
 
-// Order returns what the index promises.
-func (r *Reader) Order() storage.Order {
+// order is what the index promises.
+func (r *Reader) order() storage.Order {
 	switch {
 	case r.Bag.Timed != nil:
 		return storage.OrderBlocks

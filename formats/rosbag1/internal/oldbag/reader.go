@@ -146,13 +146,10 @@ func (r *Reader) newInfo() *storage.Info {
 // Damage returns what was found so far. See storage.Reader.
 func (r *Reader) Damage() storage.Damage { return r.src.Damage() }
 
-// Blocks lists the groups of records. See storage.BlockReader.
-func (r *Reader) Blocks() ([]storage.Block, error) {
-	return slices.Clone(r.blocks), nil
+// Blocks lists the groups of records; the scan has seen all times. See storage.BlockReader.
+func (r *Reader) Blocks(context.Context, *storage.TimeRange) ([]storage.Block, storage.Order, error) {
+	return slices.Clone(r.blocks), storage.OrderBlocks, nil
 }
-
-// Order is by blocks: the scan has seen all times. See storage.BlockReader.
-func (r *Reader) Order() storage.Order { return storage.OrderBlocks }
 
 // ReadBlock reads a group of records. See storage.BlockReader. Damage lies between blocks: a block
 // that cannot be read as it was when the bag was opened has changed since.
