@@ -90,24 +90,28 @@ type Format struct {
 	// ErrUnsupported if only a copy can have an index. Nil: the format has no such index.
 	Reindex func(ctx context.Context, path string, o ReindexOptions) ([]IndexChange, error)
 
-	// PartName returns the path of part n, counted from 0, of a recording at path, such as a
-	// segment. All parts together are one recording, although each part is written as a recording
-	// by itself. Nil: there are no such parts.
-	PartName func(path string, n int) string
-
-	// Join makes one recording at path of recordings whose messages follow each other in time,
-	// without reading them: it moves their files into the folder stage, describes them there, and
-	// renames it. In a store it moves them to path, where their description comes last; stage
-	// exists meanwhile. If it is killed, it is to be called again: it goes on. It returns the size
-	// of the recording. A path that exists is an error that wraps fs.ErrExist, unless it was made
-	// of these parts. Nil: recordings cannot be joined so.
-	Join func(ctx context.Context, fsys FS, parts []string, stage, path string) (size int64, err error)
+	// Shards is how recordings that several processes write, one after the other in time, are one
+	// recording. The zero value: they stay several recordings.
+	Shards Shards
 
 	// Create starts a recording that will appear at path when Commit succeeds,
 	// and not before: writers work under a temporary name beside it. Nil for a
 	// format that is only read. An existing path is an error that wraps
 	// fs.ErrExist, unless o.Overwrite is set.
 	Create func(ctx context.Context, path string, o WriteOptions) (Writer, error)
+}
+
+// Shards make one recording of several. A format has one of the two functions.
+type Shards struct {
+	// Name returns the path of shard n, counted from 0, of a recording at path, such as a segment:
+	// shards with these names are one recording as they stand.
+	Name func(path string, n int) string
+
+	// Join makes one recording at path of shards without reading their messages: it moves their files into the
+	// folder stage, describes them there, and renames it. In a store it moves them to path, where their description
+	// comes last; stage exists meanwhile. If it is killed, it is to be called again: it goes on. It returns the size
+	// of the recording. A path that exists is an error that wraps fs.ErrExist, unless it was made of these shards.
+	Join func(ctx context.Context, fsys FS, shards []string, stage, path string) (size int64, err error)
 }
 
 // A Listing is a file in a folder that names others in it.

@@ -78,9 +78,9 @@ var Format = &storage.Format{
 	Reindex:     reindex,
 	RecordingOf: wholeOf,
 
-	Files:    files,
-	PartName: func(path string, n int) string { return fmt.Sprintf("%s.%05d", path, n) },
-	Create:   createWriter,
+	Files:  files,
+	Shards: storage.Shards{Name: func(path string, n int) string { return fmt.Sprintf("%s.%05d", path, n) }},
+	Create: createWriter,
 }
 
 // sniff knows a record by its HEADER section, and the segments of a recording

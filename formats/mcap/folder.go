@@ -59,7 +59,7 @@ var Folder = &storage.Format{
 	Reindex:     reindexFolder,
 	Files:       mcapStorage.Files,
 	RecordingOf: mcapStorage.Whole,
-	Join:        mcapStorage.Join,
+	Shards:      storage.Shards{Join: mcapStorage.Join},
 	Create:      createFolder,
 	Choose:      ros2bag.Choose,
 }

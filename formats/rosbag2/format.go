@@ -60,7 +60,7 @@ var Format = &storage.Format{
 	Reindex:     reindex,
 	Files:       db3.Files,
 	RecordingOf: db3.Whole,
-	Join:        db3.Join,
+	Shards:      storage.Shards{Join: db3.Join},
 	Create:      createWriter,
 	Choose:      ros2bag.Choose,
 }

@@ -16,7 +16,7 @@ func (s *collection) joiner(t *tasks.Task) *storage.Format {
 	if t.Range == nil {
 		return nil
 	}
-	if f := s.formats.Lookup(t.Recipe.Format); f != nil && f.Join != nil {
+	if f := s.formats.Lookup(t.Recipe.Format); f != nil && f.Shards.Join != nil {
 		return f
 	}
 	return nil
@@ -77,7 +77,7 @@ func (s *collection) joinParts(ctx context.Context, f *storage.Format, i int, pa
 			folders = append(folders, s.tasks[i+k].Output)
 		}
 	}
-	size, err := f.Join(ctx, s.fs, folders, r.Stage(), r.Joined)
+	size, err := f.Shards.Join(ctx, s.fs, folders, r.Stage(), r.Joined)
 	if err != nil {
 		return &failure{path: r.Joined, what: fmt.Sprintf("its %d parts cannot be joined: %v", len(folders), plainError(err)),
 			hint: "remove what stands there if it is not needed, and collect again", err: err}

@@ -85,10 +85,10 @@ func bound(t int64) string {
 func partOutput(sink *storage.Format, r *tasks.Range) string {
 	ext := filepath.Ext(r.Joined)
 	switch {
-	case sink.Join != nil:
+	case sink.Shards.Join != nil:
 		return filepath.Join(r.Folder(), fmt.Sprintf("%04d", r.Part), filepath.Base(r.Joined))
-	case sink.PartName != nil:
-		return sink.PartName(r.Joined, r.Part)
+	case sink.Shards.Name != nil:
+		return sink.Shards.Name(r.Joined, r.Part)
 	}
 	return fmt.Sprintf("%s_%03d%s", strings.TrimSuffix(r.Joined, ext), r.Part, ext)
 }

@@ -114,7 +114,7 @@ func TestS3JoinFaults(t *testing.T) {
 			s3test.Refuse(w, 403, "AccessDenied", "no more")
 			return true
 		}
-		_, err := db3.Join(context.Background(), fsys, parts, stage, path)
+		_, err := db3.Shards.Join(context.Background(), fsys, parts, stage, path)
 		s.Fault = nil
 		if whole := s.Get(fmt.Sprintf("%d/drive/metadata.yaml", n)) != nil; err == nil && !whole {
 			t.Fatalf("request %d: joined, and not there", n)
@@ -125,7 +125,7 @@ func TestS3JoinFaults(t *testing.T) {
 		if _, err := stores.CleanUp(path); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db3.Join(context.Background(), fsys, parts, stage, path); err != nil {
+		if _, err := db3.Shards.Join(context.Background(), fsys, parts, stage, path); err != nil {
 			t.Fatalf("request %d, again: %v", n, err)
 		}
 		r, err2 := db3.Open(context.Background(), path, storage.ReadOptions{FS: fsys, Strict: true})

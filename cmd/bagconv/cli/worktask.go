@@ -91,7 +91,7 @@ func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
 		before.Skipped = true
 		return before, nil
 	}
-	if t.Range != nil && b.job.SinkFormat.Join != nil {
+	if t.Range != nil && b.job.SinkFormat.Shards.Join != nil {
 		moved := before != nil && before.Task == t.ID && before.Done() && !before.Stands(w.fs)
 		if t.Range.Staged(w.fs) || moved && t.Range.BeingJoined(w.fs) {
 			return nil, &halfJoined{t.Range.Joined}
