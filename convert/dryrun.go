@@ -52,7 +52,8 @@ func timeShare(info *storage.Info, first, last int64) float64 {
 func scale(c *recording.Count, by float64) {
 	c.Written -= c.Repeated
 	defer func() { c.Written += c.Repeated }()
-	for _, n := range []*int64{&c.Read, &c.Written, &c.Thinned, &c.Unstamped, &c.PublishTimes, &c.Sequences, &c.Bad,
+	for _, n := range []*int64{&c.Read, &c.Written, &c.Thinned, &c.Filtered, &c.Undecided,
+		&c.Unstamped, &c.PublishTimes, &c.Sequences, &c.Bad,
 		&c.OutOfRange, &c.TooLarge} {
 		*n = scaled(*n, by)
 	}

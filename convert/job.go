@@ -226,6 +226,7 @@ type TopicReport struct {
 	SinkEncoding string `json:"sink_encoding"`
 	Read         int64  `json:"read"` // messages of the selection
 	Written      int64  `json:"written"`
+	Filtered     int64  `json:"filtered"`   // left out by Select.Where
 	Thinned      int64  `json:"thinned"`    // left out to lower the rate, as was asked
 	Duplicates   int64  `json:"duplicates"` // left out by Job.Dedupe
 	Present      int64  `json:"present"`    // written, although the recording that was added to has an equal message

@@ -44,7 +44,7 @@ func SelectionOf(first, last int64, topics []bool, info *storage.Info) *Selectio
 
 func allEmpty(counts []recording.Count) bool {
 	for _, c := range counts {
-		if c.Read+c.Repeated > 0 {
+		if c.Read+c.Repeated-c.Filtered > 0 {
 			return false
 		}
 	}

@@ -141,7 +141,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []record
 		t := &info.Topics[i]
 		n := counts[i]
 		tr := TopicReport{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Read: n.Read, Written: n.Written,
-			Thinned: n.Thinned, Duplicates: n.Duplicates, Present: n.Present, Repeated: n.Repeated}
+			Filtered: n.Filtered, Thinned: n.Thinned, Duplicates: n.Duplicates, Present: n.Present, Repeated: n.Repeated}
 		if res := p.results[i]; res != nil && p.sinks[p.sinkOf[i]].refused == nil {
 			tr.SinkType, tr.SinkEncoding, tr.Definition = res.Topic.Type, res.Topic.Encoding, res.Definition
 			for _, m := range res.Remarks {
@@ -203,6 +203,11 @@ func (p *topicPlan) describeCounts(r *reporter, name string, n *recording.Count)
 	if n.Bad > 0 {
 		r.lose(Loss{Code: unreadableCode, Topic: name, Count: n.Bad,
 			Message: "messages do not fit their definition; the first: " + n.FirstBad.Error()})
+	}
+	if n.Undecided > 0 {
+		r.lose(Loss{Code: "condition-undecided", Topic: name, Count: n.Undecided,
+			Message: "the values of messages do not decide --where, and they are left out; the first: " +
+				n.FirstUndecided.Error()})
 	}
 	if n.TooLarge > 0 {
 		r.lose(Loss{Code: "message-too-large", Topic: name, Count: n.TooLarge,

@@ -37,7 +37,7 @@ type output struct {
 
 // newOutput plans the output of a job.
 func newOutput(ctx context.Context, job *Job, src *recording.Source) (*output, error) {
-	choice, err := choose(job, src)
+	choice, err := choose(ctx, job, src)
 	if err != nil {
 		return nil, err
 	}
@@ -67,9 +67,9 @@ func newOutput(ctx context.Context, job *Job, src *recording.Source) (*output, e
 
 // choose resolves the selection. A source that goes on has selected its topics itself: nobody
 // knows which come.
-func choose(job *Job, src *recording.Source) (*selection.Choice, error) {
+func choose(ctx context.Context, job *Job, src *recording.Source) (*selection.Choice, error) {
 	if !src.Resumes() {
-		return src.Choose(&job.Select, &job.Edit)
+		return src.Choose(ctx, src.Info, &job.Select, &job.Edit, job.Threads)
 	}
 	if !job.Select.All() || job.Order != OrderFile {
 		return nil, errors.New("internal error: a selection or an order of a source that goes on")
@@ -344,7 +344,8 @@ func refusal(err error) bool {
 // out: the promise that nothing is lost silently.
 func (o *output) checkCounts(src *recording.Source) error {
 	for i, c := range o.Counts {
-		want := c.Read + c.Repeated - c.Bad - c.OutOfRange - c.TooLarge - c.Thinned - c.Duplicates
+		want := c.Read + c.Repeated - c.Filtered - c.Undecided - c.Bad - c.OutOfRange - c.TooLarge - c.Thinned -
+			c.Duplicates
 		if o.Routes[i].Drop {
 			want = 0
 		}

@@ -12,9 +12,13 @@ import (
 
 // A Path leads to a field from the start of a message. It does not change.
 type Path struct {
-	Field *Field // the last one
-	steps []Step
+	Field    *Field // the last one
+	Defaults bool   // Seek goes to a field of protobuf that is not set, too: it has its default there
+	steps    []Step
 }
+
+// Element reports whether the path leads to one element of Field.
+func (p *Path) Element() bool { return p.steps[len(p.steps)-1].Index >= 0 }
 
 // A Step of a path goes to a field and, in a list, to one of its elements.
 type Step struct {
@@ -53,7 +57,7 @@ func (t *Type) Resolve(path string) (steps []Step, err error) {
 		}
 		f := t.Find(name)
 		if f == nil {
-			return nil, &PathError{Path: path, Type: t.Name, Field: name, Known: t.names()}
+			return nil, &PathError{Path: path, Type: t.Name, Field: name, Known: t.Names()}
 		}
 		if index >= 0 && !f.List {
 			return nil, &PathError{Path: path, What: name + " is not a list"}
@@ -64,8 +68,8 @@ func (t *Type) Resolve(path string) (steps []Step, err error) {
 	return steps, nil
 }
 
-// names returns the names of the fields.
-func (t *Type) names() []string {
+// Names returns the names of the fields.
+func (t *Type) Names() []string {
 	names := make([]string, len(t.Fields))
 	for i := range t.Fields {
 		names[i] = t.Fields[i].Name
@@ -99,7 +103,7 @@ func (t *Type) Path(path string) (*Path, error) {
 				s.Field.Name, s.Field.Name)}
 		}
 	}
-	return &Path{steps[len(steps)-1].Field, steps}, nil
+	return &Path{Field: steps[len(steps)-1].Field, steps: steps}, nil
 }
 
 // Seek goes to the value of a path. The cursor must be at the start of the message: before the first read, or after
@@ -123,7 +127,7 @@ func (c *Cursor) Seek(p *Path) bool {
 			if _, found := c.Element(s.Field, s.Index); !found {
 				return false
 			}
-		case s.Field.Presence && !c.Present(s.Field):
+		case s.Field.Presence && !p.Defaults && !c.Present(s.Field):
 			return false
 		}
 		t = s.Field.Type

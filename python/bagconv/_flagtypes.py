@@ -33,6 +33,9 @@ class ConvertFlags(TypedDict, total=False):
     start: Time  # begin at this time
     end: Time  # end before this time
     duration: Value  # length, from --start or from the start of the recording
+    where: Values  # only messages for which EXPR holds
+    within: Value  # with --where
+    while: bool | None  # with --where
     from_: str | None  # format of IN, if its first bytes are damaged
     remap: Values  # rename a topic
     prefix: Value  # put NAME before all topic names, such as /robot1
@@ -92,6 +95,9 @@ class CutFlags(TypedDict, total=False):
     exclude_type: Values  # leave out topics of these types
     exclude_types: Values  # leave out topics of these types
     duration: Value  # length, from --start or from the start of the recording
+    where: Values  # only messages for which EXPR holds
+    within: Value  # with --where
+    while: bool | None  # with --where
     from_: str | None  # format of IN, if its first bytes are damaged
     remap: Values  # rename a topic
     prefix: Value  # put NAME before all topic names, such as /robot1
@@ -155,6 +161,9 @@ class ExportFlags(TypedDict, total=False):
     start: Time  # begin at this time
     end: Time  # end before this time
     duration: Value  # length, from --start or from the start of the recording
+    where: Values  # only messages for which EXPR holds
+    within: Value  # with --where
+    while: bool | None  # with --where
     from_: str | None  # format of IN, if its first bytes are damaged
     remap: Values  # rename a topic
     prefix: Value  # put NAME before all topic names, such as /robot1
@@ -220,6 +229,9 @@ class MergeFlags(TypedDict, total=False):
     start: Time  # begin at this time
     end: Time  # end before this time
     duration: Value  # length, from --start or from the start of the recording
+    where: Values  # only messages for which EXPR holds
+    within: Value  # with --where
+    while: bool | None  # with --where
     from_: str | None  # format of IN, if its first bytes are damaged
     remap: Values  # rename a topic
     prefix: Value  # put NAME before all topic names, such as /robot1
@@ -285,6 +297,9 @@ class SplitFlags(TypedDict, total=False):
     start: Time  # begin at this time
     end: Time  # end before this time
     duration: Value  # length, from --start or from the start of the recording
+    where: Values  # only messages for which EXPR holds
+    within: Value  # with --where
+    while: bool | None  # with --where
     from_: str | None  # format of IN, if its first bytes are damaged
     remap: Values  # rename a topic
     prefix: Value  # put NAME before all topic names, such as /robot1
@@ -346,6 +361,9 @@ class VerifyFlags(TypedDict, total=False):
     start: Time  # begin at this time
     end: Time  # end before this time
     duration: Value  # length, from --start or from the start of the recording
+    where: Values  # only messages for which EXPR holds
+    within: Value  # with --where
+    while: bool | None  # with --where
     from_: str | None  # format of IN, if its first bytes are damaged
     remap: Values  # rename a topic
     prefix: Value  # put NAME before all topic names, such as /robot1

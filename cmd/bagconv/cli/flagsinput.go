@@ -6,6 +6,7 @@ import (
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/internal/convert/selection"
+	"github.com/bagconv/bagconv/internal/convert/where"
 )
 
 // selectFlags select messages, by topic and time. Selection.Resolve applies the selection
@@ -25,7 +26,7 @@ func (e *env) selectFlags() []flags.Flag {
 		}
 		return flags.Parsed(&s.Duration, selection.ParseDuration)(f)
 	}
-	return append(flags.AllIn(selectGroup, writes+" serve verify cat play",
+	list := flags.AllIn(selectGroup, writes+" serve verify cat play",
 		flags.Flag{Name: "topic", Short: "t", Arg: "P", Kind: flags.Topic, Several: true, Set: flags.ParsedEach(&s.Topics,
 			selection.ParsePattern),
 			Help: "only these topics. P is a name, a glob (* matches any characters, / too), or re: and a regular expression " +
@@ -45,7 +46,38 @@ func (e *env) selectFlags() []flags.Flag {
 			Help: "end before this time"},
 		flags.Flag{Name: "duration", Short: "u", Arg: "D", Set: duration,
 			Help: "length, from --start or from the start of the recording"},
-	), from.In(urlGroup, "", writes+" serve verify cat play info list defs check gen"))
+	)
+	list = append(list, whereFlags(s)...)
+	return append(list, from.In(urlGroup, "", writes+" serve verify cat play info list defs check gen"))
+}
+
+// whereFlags select messages by their values.
+func whereFlags(s *selection.Selection) []flags.Flag {
+	return flags.AllIn(selectGroup, writes+" serve verify cat",
+		flags.Flag{Name: "where", Arg: "EXPR", Several: true, Set: flags.ParsedEach(&s.Where.Conditions, where.Parse),
+			Help: "only messages for which EXPR holds, such as '/odom.pose.pose.position.x > 2'; other topics stay " +
+				"whole: docs/fields.md"},
+		flags.Flag{Name: "within", Arg: "D", Set: stretch(&s.Where, "within", func(f *flags.Flag) error {
+			s.Where.Near = true
+			return flags.Parsed(&s.Where.Within, selection.ParseDuration)(f)
+		}),
+			Help: "with --where: everything that is no further away than D from a message for which it holds"},
+		flags.Flag{Name: "while", Kind: flags.OnOff, Set: stretch(&s.Where, "while", flags.Put(&s.Where.While)),
+			Help: "with --where: everything from a message for which it holds to the next for which it does not"},
+	)
+}
+
+// stretch sets a flag about the stretches of --where, whose value comes before.
+func stretch(w *selection.Where, name string, set func(*flags.Flag) error) func(*flags.Flag) error {
+	return func(f *flags.Flag) error {
+		switch {
+		case len(w.Conditions) == 0:
+			return flags.Usage("add --where EXPR", "--%s has no effect without --where", name)
+		case w.Stretched():
+			return flags.Usage("omit one of them", "--within and --while contradict each other")
+		}
+		return set(f)
+	}
 }
 
 // editFlags change the selected messages.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/internal/convert/selection"
 )
 
@@ -15,7 +16,9 @@ import (
 func explainSelection(path string, err error) error {
 	var unknown *selection.UnknownError
 	var empty *selection.EmptyError
-	if errors.As(err, &unknown) || errors.As(err, &empty) || errors.Is(err, convert.ErrNothing) {
+	var condition *recording.ConditionError
+	if errors.As(err, &unknown) || errors.As(err, &empty) || errors.As(err, &condition) ||
+		errors.Is(err, convert.ErrNothing) {
 		return &failure{path: path, what: phrase.Clean(err.Error()), err: err}
 	}
 	return err
@@ -38,9 +41,13 @@ func selectedText(r *resultJSON) string {
 		}
 		parts = append(parts, fmt.Sprintf("%d of %s%s", len(names), phrase.Count(int64(of), "topic"), takenText(s)))
 	}
-	var leftOut, duplicates, repeated int64
+	var filtered, leftOut, duplicates, repeated int64
 	for _, t := range r.Topics {
+		filtered += t.Filtered
 		leftOut, duplicates, repeated = leftOut+t.Thinned, duplicates+t.Duplicates, repeated+t.Repeated
+	}
+	if filtered > 0 {
+		parts = append(parts, phrase.Count(filtered, "message")+" left out by --where")
 	}
 	if leftOut > 0 {
 		parts = append(parts, phrase.Count(leftOut, "message")+" left out by --throttle or --every")

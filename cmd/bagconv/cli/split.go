@@ -259,6 +259,7 @@ func partJobs(job *convert.Job, parts []splitPart, stem, ext string) []*convert.
 		j.Sink = stem + p.name + ext
 		if p.topic != "" {
 			j.Select.Topics, j.Edit = []selection.Pattern{selection.Exactly(p.topic)}, job.Edit.Of(p.topic)
+			j.Select.Where = job.Select.Where.Part()
 		} else {
 			j.Select = p.window.Of(job.Select)
 		}

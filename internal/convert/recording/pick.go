@@ -31,8 +31,10 @@ func (s *Source) pick(ctx context.Context, p *Pick, choice *selection.Choice, to
 			pick.Topics = append(pick.Topics, storage.TopicID(i))
 		}
 	}
-	same, err := skipHeads(ctx, query, &pick, p.Skip)
-	if err != nil {
+	skip, err := p.Skip, error(nil)
+	if choice.Filters != nil || choice.Stretches != nil { // the heads do not tell what they leave out
+		pick.NoData = false
+	} else if skip, err = skipHeads(ctx, query, &pick, p.Skip); err != nil {
 		return nil, err
 	}
 	res := &Result{Refused: make([]Refused, len(topics))}
@@ -45,16 +47,20 @@ func (s *Source) pick(ctx context.Context, p *Pick, choice *selection.Choice, to
 		if err := checkTopic(m, len(topics)); err != nil {
 			return nil, err
 		}
-		if same > 0 {
-			same--
+		takes, err := holds(choice, m)
+		if err != nil {
+			res.Refused[m.Topic].add(err)
+		}
+		if !takes {
+			continue
+		}
+		if skip > 0 {
+			skip--
 			continue
 		}
 		if p := topics[m.Topic].Program; p != nil {
 			if buf, err = mapping.AppendAt(p, buf[:0], m.Data, m.LogTime); err != nil {
-				r := &res.Refused[m.Topic]
-				if r.Messages++; r.First == nil {
-					r.First = err
-				}
+				res.Refused[m.Topic].add(err)
 				continue
 			}
 			out := *m
@@ -101,4 +107,11 @@ func skipHeads(ctx context.Context, querier storage.Querier, q *storage.Query, n
 		same = n
 	}
 	return same, nil
+}
+
+// add counts a message.
+func (r *Refused) add(err error) {
+	if r.Messages++; r.First == nil {
+		r.First = err
+	}
 }

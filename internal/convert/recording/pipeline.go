@@ -121,7 +121,7 @@ func (p *Pipeline) join() {
 func (p *Pipeline) takesAll() bool {
 	f, c := p.Sinks[0].Format, p.Sinks[0].Choice
 	return c.First == math.MinInt64 && c.Last == math.MaxInt64 && f.Holds.MinTime == 0 && f.Holds.MaxTime == 0 &&
-		f.Holds.MaxMessage == 0 &&
+		f.Holds.MaxMessage == 0 && c.Filters == nil && c.Stretches == nil &&
 		!slices.ContainsFunc(p.routes, func(rt Route) bool {
 			return rt.Skip || rt.Drop || rt.Program != nil || rt.ReadStamp != nil
 		})

@@ -46,7 +46,7 @@ type Result struct {
 
 // Refused counts the messages of a topic that were left out.
 type Refused struct {
-	Messages int64 // by the program
+	Messages int64 // by the program, or because a condition cannot be decided
 	Times    int64 // by Query.Limits
 	First    error // what the program reported about the first
 }
@@ -60,13 +60,13 @@ func (s *Source) Read(ctx context.Context, q Query, v Visitor) (*Result, error) 
 	if q.Edit.Restamp == selection.RestampLog {
 		return nil, errors.New("internal error: reading does not set stamps")
 	}
-	choice, err := s.Choose(&q.Select, &q.Edit)
-	if err != nil {
-		return nil, err
-	}
 	named := s.Info.Clone()
 	for i := range named.Topics {
 		named.Topics[i].Name = q.Edit.Name(named.Topics[i].Name)
+	}
+	choice, err := s.Choose(ctx, named, &q.Select, &q.Edit, q.Threads)
+	if err != nil {
+		return nil, err
 	}
 	topics, err := v.Plan(named, slices.Clone(choice.Topics))
 	if err != nil {
@@ -102,7 +102,10 @@ func (s *Source) Read(ctx context.Context, q Query, v Visitor) (*Result, error) 
 	}
 	res := &Result{Refused: make([]Refused, len(p.counts))}
 	for i, c := range p.counts {
-		res.Refused[i] = Refused{Messages: c.Bad, Times: c.OutOfRange, First: c.FirstBad}
+		res.Refused[i] = Refused{Messages: c.Bad + c.Undecided, Times: c.OutOfRange, First: c.FirstBad}
+		if c.Bad == 0 {
+			res.Refused[i].First = c.FirstUndecided
+		}
 	}
 	if q.End != nil {
 		if err := q.End(s.Reader); err != nil {

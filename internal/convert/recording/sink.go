@@ -63,6 +63,8 @@ func (c *Counter) Skip(messages int64) { c.next += uint32(messages) }
 type Count struct {
 	Read, Written   int64
 	Thinned         int64 // not in written
+	Filtered        int64 // left out by Choice.Filters
+	Undecided       int64 // left out, because a filter cannot decide it
 	Duplicates      int64 // equal to a message before, not in written
 	Present         int64 // equal to a message of Pipeline.Prior, and written again
 	Repeated        int64 // not in read
@@ -73,12 +75,19 @@ type Count struct {
 	TooLarge        int64
 	FirstBad        error // of the first unreadable message in the order of blocks
 	firstBadBlock   int
+	FirstUndecided  error // likewise
+	undecidedBlock  int
 }
 
 func (c *Count) join(o *Count) {
 	if o.Bad > 0 && (c.Bad == 0 || o.firstBadBlock < c.firstBadBlock) {
 		c.FirstBad, c.firstBadBlock = o.FirstBad, o.firstBadBlock
 	}
+	if o.Undecided > 0 && (c.Undecided == 0 || o.undecidedBlock < c.undecidedBlock) {
+		c.FirstUndecided, c.undecidedBlock = o.FirstUndecided, o.undecidedBlock
+	}
+	c.Filtered += o.Filtered
+	c.Undecided += o.Undecided
 	c.Read += o.Read
 	c.Written += o.Written
 	c.Repeated += o.Repeated
@@ -90,7 +99,7 @@ func (c *Count) join(o *Count) {
 
 // Add adds the counts of another run, after this one.
 func (c *Count) Add(o Count) {
-	o.firstBadBlock = math.MaxInt
+	o.firstBadBlock, o.undecidedBlock = math.MaxInt, math.MaxInt
 	c.join(&o)
 	c.Thinned += o.Thinned
 	c.Duplicates += o.Duplicates

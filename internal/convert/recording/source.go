@@ -55,6 +55,8 @@ type Source struct {
 	query       *sourceQuery        // in place of blocks, in order of time, or nil
 	limit       int64               // of the query: messages of one of its blocks; 0: sequentialMessages
 
+	stretches map[string][]selection.Window // of conditions, by their text
+
 	stamps []*mapping.Stamp // scan takes the times from the stamps; index = TopicID; nil: log times
 }
 
@@ -95,7 +97,7 @@ func (s *Source) forgetIndex(ctx context.Context) error {
 	if err := s.Reader.Close(); err != nil {
 		return err
 	}
-	s.known, s.runs, s.notAtStart, s.indexWrong, s.limit = nil, nil, false, false, 0
+	s.known, s.runs, s.notAtStart, s.indexWrong, s.limit, s.stretches = nil, nil, false, false, 0, nil
 	s.ref.Read.Index = storage.IndexIgnored
 	return s.open(ctx)
 }
@@ -180,13 +182,17 @@ func (s *Source) Close() error {
 	return s.Reader.Close()
 }
 
-// Choose resolves a selection for the source, and checks the edit.
-func (s *Source) Choose(sel *selection.Selection, edit *selection.Edit) (*selection.Choice, error) {
+// Choose resolves a selection for the source, and checks the edit. named is the same as for Known.
+func (s *Source) Choose(ctx context.Context, named *storage.Info, sel *selection.Selection, edit *selection.Edit,
+	threads int) (*selection.Choice, error) {
 	choice, err := sel.Resolve(s.Info)
 	if err != nil {
 		return nil, err
 	}
-	return choice, edit.Check(s.Info, choice)
+	if err := edit.Check(s.Info, choice); err != nil {
+		return nil, err
+	}
+	return choice, s.where(ctx, named, sel, choice, threads)
 }
 
 // Damage returns the damage found so far, including files that changed during the last

@@ -146,7 +146,7 @@ type reencoding struct {
 // add sends a message on a route. It may change m.
 func (r *reencoding) add(m *storage.Message, route int) error {
 	p, b := r.p, r.b
-	rt, n := &p.routes[route], &r.tally[route]
+	rt, n, source := &p.routes[route], &r.tally[route], m.Topic
 	m.Topic = storage.TopicID(route)
 	if r.repeated != nil {
 		n.Repeated++
@@ -155,6 +155,14 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 	}
 	if rt.Drop {
 		return nil
+	}
+	if f := rt.to.Choice.Filters; f != nil && f[source] != nil {
+		if holds, err := f[source].Holds(m.Data, m.LogTime); err != nil {
+			return p.undecided(n, b.index, m, err)
+		} else if !holds {
+			n.Filtered++
+			return nil
+		}
 	}
 	if rt.ReadStamp != nil && r.repeated == nil {
 		if !restamp(rt.ReadStamp, m) {
@@ -212,6 +220,18 @@ func (p *Pipeline) refuse(n *Count, block int, m *storage.Message, err error) er
 		n.FirstBad, n.firstBadBlock = p.badMessage(m, err), block
 	}
 	n.Bad++
+	return nil
+}
+
+// undecided counts a message that a condition cannot decide. It is an error in strict runs.
+func (p *Pipeline) undecided(n *Count, block int, m *storage.Message, err error) error {
+	if p.Strict {
+		return p.badMessage(m, err)
+	}
+	if n.Undecided == 0 || block < n.undecidedBlock {
+		n.FirstUndecided, n.undecidedBlock = p.badMessage(m, err), block
+	}
+	n.Undecided++
 	return nil
 }
 

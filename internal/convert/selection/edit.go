@@ -108,20 +108,7 @@ func (e *Edit) Name(name string) string {
 // Check compares the patterns of the edit with the topics of a recording that the
 // choice takes. A pattern that matches no topic is an *UnknownError.
 func (e *Edit) Check(info *storage.Info, c *Choice) error {
-	check := func(flag string, p Pattern) error {
-		there := false
-		for i := range info.Topics {
-			if p.Match(info.Topics[i].Name) {
-				if c.Topics[i] {
-					return nil
-				}
-				there = true
-			}
-		}
-		err := unknown(flag, p, info, false)
-		err.LeftOut = there
-		return err
-	}
+	check := func(flag string, p Pattern) error { return checkTopic(flag, p, info, c) }
 	for i := range e.Remap {
 		if err := check("--remap", e.Remap[i].old); err != nil {
 			return err
@@ -143,6 +130,22 @@ func (e *Edit) Check(info *storage.Info, c *Choice) error {
 		}
 	}
 	return nil
+}
+
+// checkTopic returns an *UnknownError unless the choice takes a topic that a pattern matches.
+func checkTopic(flag string, p Pattern, info *storage.Info, c *Choice) error {
+	there := false
+	for i := range info.Topics {
+		if p.Match(info.Topics[i].Name) {
+			if c.Topics[i] {
+				return nil
+			}
+			there = true
+		}
+	}
+	err := unknown(flag, p, info, false)
+	err.LeftOut = there
+	return err
 }
 
 // Of returns the edit with only the rules that match topic, for a job that takes no

@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/bagconv/bagconv/storage"
@@ -33,11 +34,14 @@ type Selection struct {
 
 	Start, End Time  // the zero Time: open
 	Duration   int64 // ns from Start, or from the recording's start; 0: not set. Not together with End
+
+	Where Where // by the values of messages
 }
 
 // All reports whether nothing is left out.
 func (s *Selection) All() bool {
-	return len(s.Topics)+len(s.ExcludeTopics)+len(s.Types)+len(s.ExcludeTypes) == 0 && !s.Timed()
+	return len(s.Topics)+len(s.ExcludeTopics)+len(s.Types)+len(s.ExcludeTypes)+len(s.Where.Conditions) == 0 &&
+		!s.Timed()
 }
 
 // Timed reports whether the selection is bounded in time.
@@ -47,10 +51,41 @@ func (s *Selection) Timed() bool { return s.Start.Set() || s.End.Set() || s.Dura
 type Choice struct {
 	Topics      []bool // index = storage.TopicID; which are taken
 	First, Last int64  // ns since 1970, both belong to it; all of int64 if it is open
+
+	Filters   []Filter // index = storage.TopicID; nil: all messages of the topic. nil: of all topics
+	Stretches []Window // of which one has a message that is taken, in order; nil: from First to Last
 }
 
-// Holds reports whether a message of that log time is taken.
-func (c *Choice) Holds(t int64) bool { return t >= c.First && t <= c.Last }
+// A Filter decides by its content whether a message is taken. The error says why the content does not decide it.
+type Filter interface {
+	Holds(data []byte, logTime int64) (bool, error)
+}
+
+// Holds reports whether a message of that log time is taken, as far as its time decides that.
+func (c *Choice) Holds(t int64) bool {
+	return t >= c.First && t <= c.Last && (c.Stretches == nil || c.stretched(t, t))
+}
+
+// stretched reports whether one of the stretches has a time from first to last.
+func (c *Choice) stretched(first, last int64) bool {
+	i := sort.Search(len(c.Stretches), func(i int) bool { return c.Stretches[i].Last >= first })
+	return i < len(c.Stretches) && c.Stretches[i].First <= last
+}
+
+// Within leaves out what is in none of the stretches, which are in order.
+func (c *Choice) Within(stretches []Window) {
+	c.Stretches = []Window{}
+	for _, w := range stretches {
+		if w = (Window{max(w.First, c.First), min(w.Last, c.Last)}); w.First <= w.Last {
+			c.Stretches = append(c.Stretches, w)
+		}
+	}
+	if n := len(c.Stretches); n > 0 {
+		c.First, c.Last = c.Stretches[0].First, c.Stretches[n-1].Last
+		return
+	}
+	clear(c.Topics)
+}
 
 // Cut is set if the choice begins at a time: what latched topics sent before
 // it may be needed.
@@ -108,6 +143,9 @@ func (s *Selection) Resolve(info *storage.Info) (*Choice, error) {
 	case s.End.Set():
 		c.Last = add(s.End.at(info, true), -1)
 	}
+	if err := s.Where.check(info, c); err != nil {
+		return nil, err
+	}
 	if s.Timed() && (c.First > c.Last || info.Messages > 0 && (c.First > info.End || c.Last < info.Start)) {
 		return nil, &EmptyError{First: c.First, Last: c.Last, Start: info.Start, End: info.End}
 	}
@@ -154,7 +192,8 @@ func (c *Choice) Blocks(blocks []storage.Block) []bool {
 	need, all := make([]bool, len(blocks)), true
 	for i := range blocks {
 		b := &blocks[i]
-		need[i] = (!b.Timed || b.End >= c.First && b.Start <= c.Last) && c.holdsOne(b.Topics)
+		need[i] = (!b.Timed || b.End >= c.First && b.Start <= c.Last &&
+			(c.Stretches == nil || c.stretched(b.Start, b.End))) && c.holdsOne(b.Topics)
 		all = all && need[i]
 	}
 	if all {

@@ -203,8 +203,11 @@ func (t Time) In(info *storage.Info) int64 { return t.at(info, false) }
 type Window struct{ First, Last int64 }
 
 // Of returns a selection with the window in place of its own times. A bound that
-// is the least or the greatest of int64 is open.
+// is the least or the greatest of int64 is open. Stretches of Where are still looked for in all of the selection.
 func (w Window) Of(s Selection) Selection {
+	if s.Where.around == nil {
+		s.Where.around = &Selection{Start: s.Start, End: s.End, Duration: s.Duration}
+	}
 	s.Start, s.End, s.Duration = Time{}, Time{}, 0
 	if w.First != math.MinInt64 {
 		s.Start = Time{absolute, w.First}
