@@ -31,46 +31,29 @@ var folderOptions = slices.Concat(options, storage.Options{
 
 // Folder is the rosbag2 folder with MCAP storage. It also reads an MCAP file that is
 // compressed as a whole.
-var Folder = &storage.Format{
-	Name:   folderName,
-	Help:   "rosbag2 folder, MCAP storage",
-	Folder: true,
+var Folder = mcapStorage.NewFormat(storage.Format{
+	Help: "rosbag2 folder, MCAP storage",
 	Holds: storage.Capacity{
-		Native:        Format.Holds.Native,
 		Carries:       Format.Holds.Carries,
-		Metadata:      []string{"*"},
-		QoS:           true,
 		TopicMetadata: func(key string) bool { return key != metaQoS },
 		PublishTime:   true,
 		Sequence:      true,
-		ServiceText:   true,
 		Extras:        Format.Holds.Extras,
 		MinTime:       Format.Holds.MinTime,
 		MaxTime:       Format.Holds.MaxTime,
 		TopicName:     Format.Holds.TopicName,
 	},
-	Options:     folderOptions,
-	Appends:     true,
-	Sniff:       sniffFolder,
-	Recordings:  mcapStorage.Recordings,
-	Listing:     &ros2bag.Listing,
-	Stem:        mcapStorage.Stem,
-	Open:        openFolder,
-	Reindex:     reindexFolder,
-	Files:       mcapStorage.Files,
-	RecordingOf: mcapStorage.Whole,
-	Shards:      storage.Shards{Join: mcapStorage.Join},
-	Create:      createFolder,
-	Choose:      ros2bag.Choose,
-}
+	Options: folderOptions,
+	Sniff:   sniffFolder,
+	Open:    openFolder,
+	Reindex: reindexFolder,
+	Create:  createFolder,
+})
 
 // sniffFolder knows a folder by its parts and metadata.yaml. It also knows a part of a folder,
 // compressed or not, but plain files go to the format of files first.
 func sniffFolder(fsys storage.FS, path string, head []byte) bool {
-	if head != nil {
-		return sniff(fsys, path, head) || mcapStorage.IsPart(iox.FS(fsys), path, head)
-	}
-	return mcapStorage.IsFolder(iox.FS(fsys), path)
+	return head != nil && sniff(fsys, path, head) || mcapStorage.Sniff(fsys, path, head)
 }
 
 // wholePart reports whether a file has its end.

@@ -72,7 +72,7 @@ func TestFolders(t *testing.T) {
 		n++
 		t.Run(c.name, func(t *testing.T) {
 			path := paths[0]
-			if !sniff(nil, path, nil) {
+			if !db3.Sniff(nil, path, nil) {
 				t.Error("not recognised")
 			}
 			before := listing(t, path)
@@ -135,7 +135,7 @@ func TestFolders(t *testing.T) {
 	for _, path := range slices.Concat(samples.Glob(t, "rosbag2/v9-*mcap*/r*"),
 		samples.Glob(t, "rosbag2/nometa-split-multiple_files-mcap/*")) {
 		_, err := open(context.Background(), path, storage.ReadOptions{})
-		if !errors.Is(err, storage.ErrUnsupported) || sniff(nil, path, nil) {
+		if !errors.Is(err, storage.ErrUnsupported) || db3.Sniff(nil, path, nil) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

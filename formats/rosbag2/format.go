@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -35,44 +34,17 @@ var options = append(storage.Options{
 }, db3.Options()...)
 
 // Format is the rosbag2 recording with SQLite storage.
-var Format = &storage.Format{
-	Name:    formatName,
-	Help:    "rosbag2 folder or file, SQLite storage",
-	Aliases: []string{"rosbag2", "ros2", "sqlite3", "sqlite"},
-	Holds: storage.Capacity{
-		Metadata:      []string{"*"},
-		QoS:           true,
-		ServiceText:   true,
-		TopicMetadata: func(string) bool { return true },
-		Native:        encoding,
-		MaxMessage:    sqlite.MaxRow - rowOverhead,
-	},
-	Folder:      true,
-	Extensions:  []string{db3.Ext},
-	Options:     options,
-	Appends:     true,
-	Sniff:       sniff,
-	Recordings:  db3.Recordings,
-	Listing:     &ros2bag.Listing,
-	Stem:        db3.Stem,
-	Identify:    identify,
-	Open:        openReader,
-	Reindex:     reindex,
-	Files:       db3.Files,
-	RecordingOf: db3.Whole,
-	Shards:      storage.Shards{Join: db3.Join},
-	Create:      createWriter,
-	Choose:      ros2bag.Choose,
-}
-
-// sniff knows a folder by its metadata.yaml or the databases in it, and a file
-// by SQLite's first line, also within zstd.
-func sniff(fsys storage.FS, path string, head []byte) bool {
-	if head != nil {
-		return db3.IsPart(iox.FS(fsys), path, head)
-	}
-	return db3.IsFolder(iox.FS(fsys), path)
-}
+var Format = db3.NewFormat(storage.Format{
+	Help:       "rosbag2 folder or file, SQLite storage",
+	Aliases:    []string{"rosbag2", "ros2", "sqlite3", "sqlite"},
+	Holds:      storage.Capacity{MaxMessage: sqlite.MaxRow - rowOverhead},
+	Extensions: []string{db3.Ext},
+	Options:    options,
+	Identify:   identify,
+	Open:       openReader,
+	Reindex:    reindex,
+	Create:     createWriter,
+})
 
 // identify knows what belongs to a recording or its database, and is not a recording.
 func identify(path string, head []byte) (what, hint string) {

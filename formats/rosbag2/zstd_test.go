@@ -65,7 +65,7 @@ func TestZstdFile(t *testing.T) {
 			os.Remove(plain)
 			check(t, os.WriteFile(plain+".zstd", z, 0o666))
 			before := listing(t, dir)
-			if !sniff(nil, plain+".zstd", z[:min(len(z), storage.SniffLen)]) {
+			if !db3.Sniff(nil, plain+".zstd", z[:min(len(z), storage.SniffLen)]) {
 				t.Error("not recognised")
 			}
 			got, info := readAll(t, dir, storage.ReadOptions{})

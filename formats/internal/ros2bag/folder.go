@@ -277,8 +277,8 @@ func inside(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Listing is metadata.yaml.
-var Listing = storage.Listing{Name: MetadataName, Files: func(text []byte) (names []string) {
+// metadataListing is metadata.yaml.
+var metadataListing = storage.Listing{Name: MetadataName, Files: func(text []byte) (names []string) {
 	m, _, err := ParseMetadata(context.Background(), text, QoSCache{})
 	if err != nil {
 		return nil // its reader says why

@@ -124,7 +124,7 @@ func (w *Writer) CheckStorage() error {
 		return nil
 	}
 	e := w.Fail("storage "+id, storage.ErrUnsupported)
-	e.Hint = "a folder can have it: write it with the format of that storage"
+	e.Hint = "a folder can have it, whose format is " + formatNames[id]
 	return e
 }
 

@@ -3,6 +3,7 @@ package ros2bag
 import (
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -12,6 +13,33 @@ const (
 	FormatMCAP   = "ros2mcap" // a folder
 	FormatFile   = "mcap"     // a file of MCAP by itself
 )
+
+// formatNames are the names of the formats of folders by storage_identifier.
+var formatNames = map[string]string{SQLite: FormatSQLite, MCAP: FormatMCAP}
+
+// NewFormat completes the format of recordings with this storage by what all storages have in common.
+func (s *Storage) NewFormat(f storage.Format) *storage.Format {
+	f.Name, f.Folder, f.Appends, f.Listing = s.Format, true, true, &metadataListing
+	f.Holds.Metadata, f.Holds.QoS, f.Holds.ServiceText, f.Holds.Native = []string{"*"}, true, true, cdr
+	f.Recordings, f.Stem, f.Files, f.RecordingOf = s.Recordings, s.Stem, s.Files, s.Whole
+	f.Shards, f.Choose = storage.Shards{Join: s.Join}, Choose
+	if f.Sniff == nil {
+		f.Sniff = s.Sniff
+	}
+	if f.Holds.TopicMetadata == nil {
+		f.Holds.TopicMetadata = func(string) bool { return true }
+	}
+	return &f
+}
+
+// Sniff knows a folder by its metadata.yaml or the parts in it, and a part by how it begins, also
+// within zstd. See storage.Format.
+func (s *Storage) Sniff(fsys storage.FS, path string, head []byte) bool {
+	if head != nil {
+		return s.IsPart(iox.FS(fsys), path, head)
+	}
+	return s.IsFolder(iox.FS(fsys), path)
+}
 
 // Choose returns the name of the format that writes an output. To users a rosbag2 folder is one
 // thing, whose storage an option chooses, or the distribution that it is made for; and MCAP is one
