@@ -83,8 +83,8 @@ func TestRounds(t *testing.T) {
 			}
 			g := &goingOn{topics: liveTopics(), atEnd: func(round int) { checkUnfinished(t, f, out, round) }}
 			source := &storage.Format{Name: "fake", Holds: storage.Capacity{Native: "ros1"},
-				Files: func(storage.FS, string) (storage.Files, error) { return storage.Files{}, nil },
-				Open:  func(context.Context, string, storage.ReadOptions) (storage.Reader, error) { return g, nil }}
+				Layout: storage.Layout{Files: func(storage.FS, string) (storage.Files, error) { return storage.Files{}, nil }},
+				Open:   func(context.Context, string, storage.ReadOptions) (storage.Reader, error) { return g, nil }}
 			job := convert.Job{Source: "live", SourceFormat: source, Sink: out, SinkFormat: f, Order: convert.OrderFile}
 			job.Edit.Rates = []selection.Rate{mustRate(t, "/b=2")}
 			report, err := convert.Run(t.Context(), job)

@@ -55,8 +55,8 @@ func kindOf(name, help, ext, magic string, open open, codecs ...string) *kind {
 			TopicMetadata: func(string) bool { return true },
 		},
 		Options:  options,
+		Layout:   storage.Layout{Files: k.files},
 		Sniff:    k.sniff,
-		Files:    k.files,
 		Identify: k.identify,
 		Create: func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 			return create(ctx, k, options, path, o)

@@ -34,8 +34,8 @@ const DefaultMaxMessage = intake.DefaultMaxMessage
 // Job.Source, an address. Such a job has Order: convert.OrderFile.
 func Source(open func(ctx context.Context, address string) (storage.Reader, error)) *storage.Format {
 	return &storage.Format{
-		Name:  "live",
-		Files: func(storage.FS, string) (storage.Files, error) { return storage.Files{}, nil },
+		Name:   "live",
+		Layout: storage.Layout{Files: func(storage.FS, string) (storage.Files, error) { return storage.Files{}, nil }},
 		Open: func(ctx context.Context, address string, _ storage.ReadOptions) (storage.Reader, error) {
 			return open(ctx, address)
 		},

@@ -43,26 +43,12 @@ type Format struct {
 	// operating system's files.
 	Sniff func(fsys FS, path string, head []byte) bool
 
-	// RecordingOf returns the recording that the file at path is a part of: the name by which Open
-	// reads all of it, and its parts. The name is "" if the file is not one of several parts, or if
-	// the parts have no common name. Nil: recordings have one file.
-	RecordingOf func(fsys FS, path string) (name string, parts []string)
+	// Layout is which files are a recording. The zero value: a recording is the one file at its path.
+	Layout Layout
 
 	// Streamable is set if viewers read the format in ranges, and the blocks of its Writer do not depend on
 	// their place in the file: recordings are served in it, by package internal/live/virtual.
 	Streamable bool
-
-	// Recordings returns which of the names are one recording, and the rest; see GroupsOf.
-	// Nil: a recording has one file.
-	Recordings func(fsys FS, dir string, names []string) (groups []Group, rest []string)
-
-	// Listing is the file that names the other files of a recording that is a folder, for places
-	// whose folders cannot be listed. Nil: there is no such file.
-	Listing *Listing
-
-	// Stem returns the name of a recording without its ending; see StemOf. Nil: the
-	// endings are Extensions.
-	Stem func(name string) string
 
 	// Identify describes, in one line, a file that belongs to the format but is not a recording,
 	// and the next step; "" for all other files. head is as for Sniff. Nil: there is no such file.
@@ -72,11 +58,6 @@ type Format struct {
 	// beside it. ctx bounds the call and all later reading. A format without Open
 	// is only written, or known by name; its files are refused by name: it has Identify.
 	Open func(ctx context.Context, path string, o ReadOptions) (Reader, error)
-
-	// Files lists the files of the recording at path, by its index and their names, and reads no
-	// messages. It has the errors of Open. Nil: a recording is the one file at its path. See
-	// FilesOf.
-	Files func(fsys FS, path string) (Files, error)
 
 	// Choose returns the name of the format that writes an output of the format called format:
 	// two formats may have one name for users and keep different things. name is the name by which
@@ -99,6 +80,31 @@ type Format struct {
 	// format that is only read. An existing path is an error that wraps
 	// fs.ErrExist, unless o.Overwrite is set.
 	Create func(ctx context.Context, path string, o WriteOptions) (Writer, error)
+}
+
+// A Layout is which files are a recording, and how these are called. Its functions do not read messages.
+type Layout struct {
+	// Files lists the files of the recording at path, by its index and their names, and reads no
+	// messages. It has the errors of Open. Nil: a recording is the one file at its path. See
+	// FilesOf.
+	Files func(fsys FS, path string) (Files, error)
+
+	// RecordingOf returns the recording that the file at path is a part of: the name by which Open
+	// reads all of it, and its parts. The name is "" if the file is not one of several parts, or if
+	// the parts have no common name. Nil: recordings have one file.
+	RecordingOf func(fsys FS, path string) (name string, parts []string)
+
+	// Recordings returns which of the names are one recording, and the rest; see GroupsOf.
+	// Nil: a recording has one file.
+	Recordings func(fsys FS, dir string, names []string) (groups []Group, rest []string)
+
+	// Listing is the file that names the other files of a recording that is a folder, for places
+	// whose folders cannot be listed. Nil: there is no such file.
+	Listing *Listing
+
+	// Stem returns the name of a recording without its ending; see StemOf. Nil: the
+	// endings are Extensions.
+	Stem func(name string) string
 }
 
 // Shards make one recording of several. A format has one of the two functions.
@@ -149,10 +155,10 @@ type Files struct {
 // FilesOf returns the files of the recording at path; fsys nil means the operating
 // system's files.
 func (f *Format) FilesOf(fsys FS, path string) (Files, error) {
-	if f.Files == nil {
+	if f.Layout.Files == nil {
 		return Files{Messages: []string{path}}, nil
 	}
-	return f.Files(fsys, path)
+	return f.Layout.Files(fsys, path)
 }
 
 // SniffLen is the number of bytes that Sniff gets of a file (fewer when the

@@ -129,7 +129,7 @@ type TopicInfo struct {
 }
 
 // CodeOnePart is the code of a warning that the recording is one part of another, which
-// Format.RecordingOf names. It is the only code that has a meaning outside the formats.
+// Layout.RecordingOf names. It is the only code that has a meaning outside the formats.
 const CodeOnePart = "one-part"
 
 // A Warning is about what is odd or damaged in a file. Its Message reads well

@@ -18,17 +18,17 @@ type Group struct {
 // GroupsOf returns the recordings of several files among names, which are the regular files in the
 // folder dir. rest has the other names, each of which may be a recording by itself.
 func (f *Format) GroupsOf(fsys FS, dir string, names []string) (groups []Group, rest []string) {
-	if f.Recordings == nil {
+	if f.Layout.Recordings == nil {
 		return nil, names
 	}
-	return f.Recordings(fsys, dir, names)
+	return f.Layout.Recordings(fsys, dir, names)
 }
 
 // StemOf returns the name of a recording without the endings that recordings of the format have. It
 // returns name itself if name has no such ending.
 func (f *Format) StemOf(name string) string {
-	if f.Stem != nil {
-		return f.Stem(name)
+	if f.Layout.Stem != nil {
+		return f.Layout.Stem(name)
 	}
 	return TrimExtension(name, f.Extensions...)
 }

@@ -75,7 +75,7 @@ type Place struct {
 }
 
 // A Locator makes the Place of names, such as URLs. Its FS is nil if all names are files of
-// the operating system. listings has Format.Listing of each format. Requests of the Place end with
+// the operating system. listings has Layout.Listing of each format. Requests of the Place end with
 // ctx.
 type Locator func(ctx context.Context, listings []Listing, names []string) (Place, error)
 

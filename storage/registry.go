@@ -63,8 +63,9 @@ func (r *Registry) Writable() []*Format { return r.written }
 // Listings returns the listings of all formats, each name once.
 func (r *Registry) Listings() (list []Listing) {
 	for _, f := range r.formats {
-		if f.Listing != nil && !slices.ContainsFunc(list, func(l Listing) bool { return l.Name == f.Listing.Name }) {
-			list = append(list, *f.Listing)
+		own := f.Layout.Listing
+		if own != nil && !slices.ContainsFunc(list, func(l Listing) bool { return l.Name == own.Name }) {
+			list = append(list, *own)
 		}
 	}
 	return list

@@ -101,13 +101,13 @@ func TestNoFileSystem(t *testing.T) {
 			path := filepath.Join(dir, name)
 			for range 2 { // without the file, and with it
 				f.Claims(nil, path)
-				if f.RecordingOf != nil {
-					f.RecordingOf(nil, path)
+				if f.Layout.RecordingOf != nil {
+					f.Layout.RecordingOf(nil, path)
 				}
 				_, _ = f.FilesOf(nil, path)
 				_, _ = f.FilesOf(nil, dir)
-				if f.Recordings != nil {
-					f.Recordings(nil, dir, []string{name})
+				if f.Layout.Recordings != nil {
+					f.Layout.Recordings(nil, dir, []string{name})
 				}
 				if err := os.WriteFile(path, []byte("text"), 0o644); err != nil {
 					t.Fatal(err)

@@ -235,11 +235,11 @@ func TestOnePart(t *testing.T) {
 		stem; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if name, parts := Format.RecordingOf(nil, stem+".00001"); name != stem || len(parts) != 6 || parts[0] != stem+
+	if name, parts := Format.Layout.RecordingOf(nil, stem+".00001"); name != stem || len(parts) != 6 || parts[0] != stem+
 		".00000" {
 		t.Errorf("%s, %v", name, parts)
 	}
-	if name, _ := Format.RecordingOf(nil, stem); name != "" {
+	if name, _ := Format.Layout.RecordingOf(nil, stem); name != "" {
 		t.Errorf("the stem is a part of %s", name)
 	}
 	for n := range 6 {

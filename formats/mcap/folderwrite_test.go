@@ -36,7 +36,7 @@ func TestFolderWritten(t *testing.T) {
 	}
 	n := int64(0)
 	for _, path := range files.Messages {
-		if name, parts := Format.RecordingOf(nil, path); name != dir || !slices.Equal(parts, files.Messages) {
+		if name, parts := Format.Layout.RecordingOf(nil, path); name != dir || !slices.Equal(parts, files.Messages) {
 			t.Errorf("%s: a part of %q", path, name)
 		}
 		r, err := openReader(t.Context(), path, storage.ReadOptions{})

@@ -51,7 +51,7 @@ func TestPacked(t *testing.T) {
 			if err := os.WriteFile(path, packed, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if !sniff(nil, path, packed[:min(len(packed), storage.SniffLen)]) || Format.Stem("x.bag"+p.extension) != "x" {
+			if !sniff(nil, path, packed[:min(len(packed), storage.SniffLen)]) || Format.Layout.Stem("x.bag"+p.extension) != "x" {
 				t.Errorf("%s %s is not known", p.name, name)
 			}
 			r, err := openReader(t.Context(), path, storage.ReadOptions{Strict: true})

@@ -46,7 +46,7 @@ func TestOnePart(t *testing.T) {
 		dir; !strings.Contains(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if name, parts := Format.RecordingOf(nil, first); name != dir || len(parts) != 2 || parts[1] != second {
+	if name, parts := Format.Layout.RecordingOf(nil, first); name != dir || len(parts) != 2 || parts[1] != second {
 		t.Errorf("%s, %v", name, parts)
 	}
 	if got := warnings(dir); strings.Contains(got, "one-part") {
@@ -54,7 +54,7 @@ func TestOnePart(t *testing.T) {
 	}
 	other := write("other.db3") // then these are several recordings
 	for _, path := range []string{first, other} {
-		if name, _ := Format.RecordingOf(nil, path); name != "" || strings.Contains(warnings(path), "one-part") {
+		if name, _ := Format.Layout.RecordingOf(nil, path); name != "" || strings.Contains(warnings(path), "one-part") {
 			t.Errorf("%s is a part of %q", path, name)
 		}
 	}
@@ -63,10 +63,10 @@ func TestOnePart(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ros2bag.MetadataName), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if name, parts := Format.RecordingOf(nil, first); name != dir || len(parts) != 2 {
+	if name, parts := Format.Layout.RecordingOf(nil, first); name != dir || len(parts) != 2 {
 		t.Errorf("%s, %v", name, parts)
 	}
-	if name, _ := Format.RecordingOf(nil, other); name != "" {
+	if name, _ := Format.Layout.RecordingOf(nil, other); name != "" {
 		t.Errorf("what metadata.yaml does not list is a part of %s", name)
 	}
 }

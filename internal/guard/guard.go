@@ -237,8 +237,8 @@ func (g *Guard) wholeOf(path string) string {
 	}
 	dir := filepath.Dir(path)
 	for _, f := range g.formats {
-		if f.RecordingOf != nil {
-			if name, _ := f.RecordingOf(g.fs, path); name != "" {
+		if f.Layout.RecordingOf != nil {
+			if name, _ := f.Layout.RecordingOf(g.fs, path); name != "" {
 				return name
 			}
 		}

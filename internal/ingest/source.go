@@ -57,7 +57,7 @@ type Like struct {
 // format leaves messages as they are.
 func Source(o Options) *storage.Format {
 	f := &storage.Format{Name: formatName, Holds: storage.Capacity{PublishTime: true}}
-	f.Files = func(_ storage.FS, path string) (storage.Files, error) {
+	f.Layout.Files = func(_ storage.FS, path string) (storage.Files, error) {
 		var files storage.Files
 		for _, l := range o.Like {
 			if l.Path != "" {

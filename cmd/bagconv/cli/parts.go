@@ -37,10 +37,10 @@ func (e *env) joinParts(words []string) []string {
 // parts; "" for other words.
 func (e *env) wholeOf(word string) (whole string, parts []string) {
 	f, err := e.formats.DetectIn(e.fs, word)
-	if err != nil || f.RecordingOf == nil {
+	if err != nil || f.Layout.RecordingOf == nil {
 		return "", nil
 	}
-	return f.RecordingOf(e.fs, filepath.Clean(word))
+	return f.Layout.RecordingOf(e.fs, filepath.Clean(word))
 }
 
 // severalInputs returns the error for a command that takes one input.

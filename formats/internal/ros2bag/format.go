@@ -19,9 +19,10 @@ var formatNames = map[string]string{SQLite: FormatSQLite, MCAP: FormatMCAP}
 
 // NewFormat completes the format of recordings with this storage by what all storages have in common.
 func (s *Storage) NewFormat(f storage.Format) *storage.Format {
-	f.Name, f.Folder, f.Appends, f.Listing = s.Format, true, true, &metadataListing
+	f.Name, f.Folder, f.Appends = s.Format, true, true
 	f.Holds.Metadata, f.Holds.QoS, f.Holds.ServiceText, f.Holds.Native = []string{"*"}, true, true, cdr
-	f.Recordings, f.Stem, f.Files, f.RecordingOf = s.Recordings, s.Stem, s.Files, s.Whole
+	f.Layout = storage.Layout{Files: s.Files, RecordingOf: s.Whole, Recordings: s.Recordings, Listing: &metadataListing,
+		Stem: s.Stem}
 	f.Shards, f.Choose = storage.Shards{Join: s.Join}, Choose
 	if f.Sniff == nil {
 		f.Sniff = s.Sniff

@@ -45,7 +45,7 @@ func Format(inputs []Input) *storage.Format {
 	f.Open = func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 		return open(ctx, path, inputs, o)
 	}
-	f.Files = func(fsys storage.FS, _ string) (all storage.Files, err error) {
+	f.Layout.Files = func(fsys storage.FS, _ string) (all storage.Files, err error) {
 		for _, in := range inputs {
 			files, e := in.Format.FilesOf(fsys, in.Path)
 			err = errors.Join(err, e)

@@ -41,10 +41,10 @@ func newFormat(name, help, mark string) *storage.Format {
 		Holds: storage.Capacity{Carries: func(string, string) bool { return true }},
 		Options: storage.Options{{Name: nameMap, Kind: storage.OptionFile,
 			Help: "what becomes what in a LeRobot data set: docs/lerobot.md; --guess prints one"}},
+		Layout: storage.Layout{Files: listFiles},
 		Sniff: func(fsys storage.FS, path string, head []byte) bool {
 			return head == nil && exists(fsys, filepath.Join(path, filepath.FromSlash(mark)))
 		},
-		Files:    listFiles,
 		Identify: identify,
 	}
 	f.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {

@@ -194,7 +194,7 @@ func TestBackH264(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	set := makeSet(t, recording(t, imageType, pictures(10)), mapFile+"codec: stored")
 	var files storage.Files
-	files, err := Source().Files(nil, set)
+	files, err := Source().Layout.Files(nil, set)
 	if err != nil || len(files.Messages) < 6 {
 		t.Fatal(files, err)
 	}

@@ -13,7 +13,7 @@ func Source() *storage.Format {
 	f := &storage.Format{Name: "lerobot", Folder: true, Sniff: func(fsys storage.FS, path string, head []byte) bool {
 		return head == nil && IsDataset(fsys, path)
 	}}
-	f.Files = func(fsys storage.FS, path string) (storage.Files, error) {
+	f.Layout.Files = func(fsys storage.FS, path string) (storage.Files, error) {
 		list := storage.Files{Folders: []string{path}, Beside: []string{filepath.Join(path, "meta", "info.json")}}
 		for _, dir := range []string{"data", "videos", "meta"} {
 			err := walk(iox.FS(fsys), filepath.Join(path, dir), 0, &list)

@@ -37,11 +37,10 @@ var Format = &storage.Format{
 	},
 	Options: options,
 
-	Sniff:      func(_ storage.FS, _ string, head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },
-	Identify:   identify,
-	Files:      filesOf,
-	Recordings: recordings,
-	Open:       open, Create: create,
+	Layout:   storage.Layout{Files: filesOf, Recordings: recordings},
+	Sniff:    func(_ storage.FS, _ string, head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },
+	Identify: identify,
+	Open:     open, Create: create,
 }
 
 const (
