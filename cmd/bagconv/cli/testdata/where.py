@@ -37,7 +37,11 @@ def load(path):
 
 
 def members(value):
-    return [f.name for f in dataclasses.fields(value) if f.name.islower()] if dataclasses.is_dataclass(value) else []
+    """The fields of a struct: no constants, and none of the names that rosbags adds."""
+    if not dataclasses.is_dataclass(value):
+        return []
+    names = [f.name for f in dataclasses.fields(value)]
+    return [n for n in names if n.islower() and n[:2] != "__" and n != "structure_needs_at_least_one_member"]
 
 
 def walk(rng, value, path, get):
