@@ -17,22 +17,29 @@ import (
 // stream is the word for standard input and standard output.
 const stream = "-"
 
-// Commands whose words may be a stream: which read recordings, and which write one recording.
+// Commands whose words may be a stream: which read recordings, which write one recording, and which write several
+// files.
 var (
 	streamReaders = strings.Fields("convert filter recover split merge verify export info list check cat play")
 	streamWriters = strings.Fields("convert filter recover merge import record")
+	filesWriters  = strings.Fields("split export")
 )
 
 // takeStreams puts the names of standard input and output in the place of the word for them.
 func (e *env) takeStreams(ctx context.Context) error {
 	inputs := e.words
-	writes := slices.Contains(streamWriters, e.command.Name)
-	if writes {
+	one, several := slices.Contains(streamWriters, e.command.Name), slices.Contains(filesWriters, e.command.Name)
+	if one || several {
 		out := &e.set.output
 		if *out == "" && len(inputs) > 1 {
 			out, inputs = &inputs[len(inputs)-1], inputs[:len(inputs)-1]
 		}
-		if *out == stream {
+		switch {
+		case *out != stream:
+		case several:
+			return flags.Usage("give the name of a folder", "what %s writes cannot be written to standard output",
+				e.command.Name)
+		default:
 			if err := e.checkStreamOut(); err != nil {
 				return err
 			}
