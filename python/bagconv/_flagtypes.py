@@ -35,7 +35,7 @@ class ConvertFlags(TypedDict, total=False):
     duration: Value  # length, from --start or from the start of the recording
     where: Values  # only messages for which EXPR holds
     within: Value  # with --where
-    while: bool | None  # with --where
+    while_: bool | None  # with --where
     from_: str | None  # format of IN, if its first bytes are damaged
     remap: Values  # rename a topic
     prefix: Value  # put NAME before all topic names, such as /robot1
@@ -97,7 +97,7 @@ class CutFlags(TypedDict, total=False):
     duration: Value  # length, from --start or from the start of the recording
     where: Values  # only messages for which EXPR holds
     within: Value  # with --where
-    while: bool | None  # with --where
+    while_: bool | None  # with --where
     from_: str | None  # format of IN, if its first bytes are damaged
     remap: Values  # rename a topic
     prefix: Value  # put NAME before all topic names, such as /robot1
@@ -163,7 +163,7 @@ class ExportFlags(TypedDict, total=False):
     duration: Value  # length, from --start or from the start of the recording
     where: Values  # only messages for which EXPR holds
     within: Value  # with --where
-    while: bool | None  # with --where
+    while_: bool | None  # with --where
     from_: str | None  # format of IN, if its first bytes are damaged
     remap: Values  # rename a topic
     prefix: Value  # put NAME before all topic names, such as /robot1
@@ -231,7 +231,7 @@ class MergeFlags(TypedDict, total=False):
     duration: Value  # length, from --start or from the start of the recording
     where: Values  # only messages for which EXPR holds
     within: Value  # with --where
-    while: bool | None  # with --where
+    while_: bool | None  # with --where
     from_: str | None  # format of IN, if its first bytes are damaged
     remap: Values  # rename a topic
     prefix: Value  # put NAME before all topic names, such as /robot1
@@ -299,7 +299,7 @@ class SplitFlags(TypedDict, total=False):
     duration: Value  # length, from --start or from the start of the recording
     where: Values  # only messages for which EXPR holds
     within: Value  # with --where
-    while: bool | None  # with --where
+    while_: bool | None  # with --where
     from_: str | None  # format of IN, if its first bytes are damaged
     remap: Values  # rename a topic
     prefix: Value  # put NAME before all topic names, such as /robot1
@@ -363,7 +363,7 @@ class VerifyFlags(TypedDict, total=False):
     duration: Value  # length, from --start or from the start of the recording
     where: Values  # only messages for which EXPR holds
     within: Value  # with --where
-    while: bool | None  # with --where
+    while_: bool | None  # with --where
     from_: str | None  # format of IN, if its first bytes are damaged
     remap: Values  # rename a topic
     prefix: Value  # put NAME before all topic names, such as /robot1

@@ -163,5 +163,6 @@ class _Walk:
         assert series is not None
         first, last = (f"{t // 10**9}.{t % 10**9:09d}" for t in (series.times[0], series.times[-1]))
         raise ExtrapolationError(
-            f"{self._fail()}: no transform at that time: the transforms of {self._name(frame)!r} are from {first} to {last} s"
+            f"{self._fail()}: no transform at that time: the transforms of {self._name(frame)!r} are "
+            f"from {first} to {last} s"
         )

@@ -86,7 +86,9 @@ else:
 func pythonNames(name string) []string {
 	key := strings.ReplaceAll(name, "-", "_")
 	switch key {
-	case "from", "in", "is":
+	case "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else",
+		"except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or",
+		"pass", "raise", "return", "try", "while", "with", "yield": // keywords of Python
 		return []string{key + "_"}
 	case "topic", "exclude_topic", "type", "exclude_type":
 		return []string{key, key + "s"}

@@ -31,11 +31,14 @@ func (s *Source) pick(ctx context.Context, p *Pick, choice *selection.Choice, to
 			pick.Topics = append(pick.Topics, storage.TopicID(i))
 		}
 	}
-	skip, err := p.Skip, error(nil)
+	skip := p.Skip
 	if choice.Filters != nil || choice.Stretches != nil { // the heads do not tell what they leave out
 		pick.NoData = false
-	} else if skip, err = skipHeads(ctx, query, &pick, p.Skip); err != nil {
-		return nil, err
+	} else {
+		var err error
+		if skip, err = skipHeads(ctx, query, &pick, p.Skip); err != nil {
+			return nil, err
+		}
 	}
 	res := &Result{Refused: make([]Refused, len(topics))}
 	to := &Pipeline{Source: s, Visitor: v}
