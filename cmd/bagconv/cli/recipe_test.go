@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,7 @@ import (
 // examples are values of flags whose kind does not tell one.
 var examples = map[string][]string{
 	"topic": {"/imu", "re:/a.*"}, "exclude-topic": {"/x"}, "type": {"sensor_msgs/*"}, "exclude-type": {"a/B"},
-	"start": {"1.5"}, "end": {"-2s"}, "duration": {"1m"},
+	"where": {"/imu.x > 2", "/gps.a == 1"}, "within": {"1.5s"}, "start": {"1.5"}, "end": {"-2s"}, "duration": {"1m"},
 	"remap": {"/a:=/b", "/c:=/d"}, "prefix": {"/robot"}, "throttle": {"/imu=2"}, "every": {"/gps=3"}, "offset": {"-1h"},
 	"latch":      {"none"},
 	"chunk-size": {"4M"}, "segment-size": {"2G"}, "segment-duration": {"60s"}, "encrypt": {"key:@FILES/key"},
@@ -50,6 +51,9 @@ func exampleOf(f *flags.Flag, dir string) (texts []string) {
 	return texts
 }
 
+// companions are flags without which others have no effect.
+var companions = map[string]string{"within": "where", "while": "where"}
+
 // TestRecipe: each flag of plan is in a recipe or in none of its parts, comes back from a line of JSON as it was, and
 // changes the hash if it changes the output. Where the files lie does not.
 func TestRecipe(t *testing.T) {
@@ -75,11 +79,13 @@ func TestRecipe(t *testing.T) {
 		e := freshEnv()
 		e.command = flags.Named(e.commands(), "plan")
 		asked = map[string][]string{}
-		if f := e.command.Flag(name); f != nil {
-			if f.Texts = exampleOf(f, dir); f.Texts == nil {
-				t.Fatalf("--%s has no example here", name)
+		for _, name := range []string{name, companions[name]} {
+			if f := e.command.Flag(name); f != nil {
+				if f.Texts = exampleOf(f, dir); f.Texts == nil {
+					t.Fatalf("--%s has no example here", name)
+				}
+				asked[name] = f.Texts
 			}
-			asked[name] = f.Texts
 		}
 		if err := e.applyFlags(t.Context(), nil); err != nil {
 			t.Fatalf("--%s: %v", name, err)
@@ -111,7 +117,7 @@ func TestRecipe(t *testing.T) {
 			continue
 		}
 		r, asked, got := made(f.Name, here)
-		if len(got) != 1 || !slices.Equal(got[f.Name], asked[f.Name]) {
+		if !maps.EqualFunc(got, asked, slices.Equal) {
 			t.Errorf("%v became %v", asked, got)
 		}
 		if changed := r.Hash() != empty.Hash(); changed != (partOf(f) == inSettings) {
