@@ -201,7 +201,7 @@ func (s *summary) print() {
 }
 
 // slowTest is from how many seconds on a test is named, slowTests how many are.
-const slowTest, slowTests = 5, 12
+const slowTest, slowTests = 5, 30
 
 // printSlowest names the tests that took the most time.
 func (s *summary) printSlowest() {

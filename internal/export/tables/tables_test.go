@@ -21,6 +21,7 @@ import (
 	"github.com/bagconv/bagconv/internal/export/tables"
 	"github.com/bagconv/bagconv/internal/message"
 	"github.com/bagconv/bagconv/internal/schema/rosmsg"
+	"github.com/bagconv/bagconv/internal/testing/samples"
 	"github.com/bagconv/bagconv/internal/testing/typetree"
 	"github.com/bagconv/bagconv/schema"
 )
@@ -56,11 +57,7 @@ func TestReferees(t *testing.T) {
 		t.Skip("BAGCONV_TABLES_PYTHON names no python with pyarrow, polars and duckdb")
 	}
 	dir := t.TempDir()
-	seeds := 60
-	if testing.Short() {
-		seeds = 20
-	}
-	for seed := range uint64(seeds) {
+	for seed := range uint64(samples.Pick(60, 30, 20)) {
 		w := typetree.New(seed, 2, typetree.Options{ROS2: seed%2 == 1, Before1970: seed%2 == 1})
 		for i, m := range w.Roots {
 			writeWorld(t, w, m, seed, filepath.Join(dir, fmt.Sprintf("%03d-%d", seed, i)))
