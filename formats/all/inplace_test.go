@@ -170,8 +170,8 @@ func filesIn(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// inPlace returns small recordings of each kind: those of testdata, parts without their folder, folders and single
-// databases, and with BAGCONV_EXHAUSTIVE up to 12 samples of each format that have one file.
+// inPlace returns small recordings of each kind from testdata: files, parts without their folder, folders and single
+// databases. With BAGCONV_EXHAUSTIVE it adds up to 12 samples of each format that are one file.
 func inPlace(t *testing.T) (kinds map[string][]*changed) {
 	kinds = map[string][]*changed{}
 	add := func(f *storage.Format, kind, name string, files map[string][]byte) {

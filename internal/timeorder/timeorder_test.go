@@ -150,8 +150,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestOpened: only parts that the merge comes to are opened; one that cannot be opened, and a message that cannot be
-// read, matter when the merge has come to them.
+// TestOpened: the merge opens a part when it comes to it. A part that cannot be opened, or a message that cannot be
+// read, is an error only then.
 func TestOpened(t *testing.T) {
 	for _, unopened := range []int{0, 3, 8, 9} {
 		m := &model{unopened: unopened, lost: 71, q: storage.Query{Start: 20, End: 95, Limit: 53}}

@@ -105,7 +105,7 @@ func byWord(lists map[string]string) map[string]string {
 
 // suggestPath looks for a file of a similar name.
 func (e *env) suggestPath(path string) string {
-	if path == "-" {
+	if path == stream {
 		return "this command does not read standard input; bagconv convert - OUT does"
 	}
 	dir, base := splitPath(path)

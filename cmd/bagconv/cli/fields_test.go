@@ -13,8 +13,8 @@ import (
 	"github.com/bagconv/bagconv/formats/all"
 )
 
-// TestFieldsDocs: the commands of docs/fields.md do what is said there: each writes something, and takes a part of the
-// recording. The error that is shown is the error.
+// TestFieldsDocs: each command of docs/fields.md writes something, and takes a part of the recording. The program
+// prints the error that the page shows.
 func TestFieldsDocs(t *testing.T) {
 	text := readText(t, "docs/fields.md")
 	t.Chdir(withDemos(t))

@@ -198,31 +198,18 @@ func (k *compiler) choice(n *ast.ConditionalNode) (value, error) {
 	if cond.kind != truth || a.kind != b.kind {
 		return value{}, k.wrong(n, "a choice between %s and %s, by %s", a.kind, b.kind, cond.kind)
 	}
-	return value{kind: a.kind, node: n,
-		truth: func(r *run) bool {
-			if cond.truth(r) {
-				return a.truth(r)
-			}
-			return b.truth(r)
-		},
-		whole: func(r *run) int64 {
-			if cond.truth(r) {
-				return a.whole(r)
-			}
-			return b.whole(r)
-		},
-		float: func(r *run) float64 {
-			if cond.truth(r) {
-				return a.float(r)
-			}
-			return b.float(r)
-		},
-		text: func(r *run) string {
-			if cond.truth(r) {
-				return a.text(r)
-			}
-			return b.text(r)
-		}}, nil
+	return value{kind: a.kind, node: n, truth: either(cond, a.truth, b.truth), whole: either(cond, a.whole, b.whole),
+		float: either(cond, a.float, b.float), text: either(cond, a.text, b.text)}, nil
+}
+
+// either returns a function that calls a if a condition holds, else b.
+func either[T any](cond value, a, b func(*run) T) func(*run) T {
+	return func(r *run) T {
+		if cond.truth(r) {
+			return a(r)
+		}
+		return b(r)
+	}
 }
 
 // toFloat returns a number as a float.
@@ -272,37 +259,27 @@ func (k *compiler) field(n ast.Node, ref *ref) (value, error) {
 	}
 	switch v.kind {
 	case truth:
-		v.truth = func(r *run) bool { return reach(r) && r.c.Bits(f) != 0 }
+		v.truth = reached(reach, func(r *run) bool { return r.c.Bits(f) != 0 })
 	case integer:
-		v.whole = func(r *run) int64 {
-			if !reach(r) {
-				return 0
-			}
-			return signed(r, f, r.c.Bits(f))
-		}
+		v.whole = reached(reach, func(r *run) int64 { return signed(r, f, r.c.Bits(f)) })
 	case float:
-		v.float = func(r *run) float64 {
-			if !reach(r) {
-				return 0
-			}
-			return real(f, r.c.Bits(f))
-		}
+		v.float = reached(reach, func(r *run) float64 { return real(f, r.c.Bits(f)) })
 	case text:
-		v.text = func(r *run) string {
-			if !reach(r) {
-				return ""
-			}
-			return string(r.c.Text(f))
-		}
+		v.text = reached(reach, func(r *run) string { return string(r.c.Text(f)) })
 	default:
-		v.whole = func(r *run) int64 {
-			if !reach(r) {
-				return 0
-			}
-			return nanoseconds(r, f)
-		}
+		v.whole = reached(reach, func(r *run) int64 { return nanoseconds(r, f) })
 	}
 	return v, nil
+}
+
+// reached returns a function that reads a field if the cursor reaches it, else returns the zero value.
+func reached[T any](reach func(*run) bool, read func(*run) T) func(*run) T {
+	return func(r *run) (v T) {
+		if reach(r) {
+			v = read(r)
+		}
+		return v
+	}
 }
 
 // reading returns the kind of a field as a value without functions.
