@@ -51,8 +51,8 @@ func (s *sinkTopic) offers(info *storage.Info) bool {
 // prior returns what the recording that is added to has already of the topics and times that are
 // added; nil: nothing.
 func (o *output) prior(ctx context.Context, src *recording.Source) (*recording.Prior, error) {
-	job, have := o.job, o.caps.Append
-	if have == nil || job.Order != OrderTime || src.Info.Messages == 0 {
+	job := o.job
+	if !job.Append || job.Order != OrderTime || src.Info.Messages == 0 {
 		return nil, nil
 	}
 	kind := func(t *storage.Topic) int {
@@ -62,7 +62,7 @@ func (o *output) prior(ctx context.Context, src *recording.Source) (*recording.P
 		return -1
 	}
 	var topics []selection.Pattern
-	for _, t := range have.Topics() {
+	for _, t := range o.old {
 		if kind(&t) >= 0 {
 			topics = append(topics, selection.Exactly(t.Name))
 		}

@@ -49,6 +49,9 @@ type Job struct {
 	Read  storage.ReadOptions  // Strict: damage, an unreadable message or any other loss ends the run
 	Write storage.WriteOptions // Compression "": what most blocks of a source in the same format have
 
+	// Append adds to the recording Sink, which must exist, and whose format has AppendTo.
+	Append bool
+
 	Select selection.Selection // what to take of the source; the rest is not a loss
 	Edit   selection.Edit      // what to change of names, times and rates
 
@@ -57,7 +60,7 @@ type Job struct {
 
 	// Dedupe leaves messages out that are equal to another in the name and type of their topic, in
 	// log time and in bytes, as the output has them, but for a counted Header.seq; with
-	// Write.Append also messages that the recording has already. It needs OrderTime.
+	// Append also messages that the recording has already. It needs OrderTime.
 	Dedupe bool
 
 	// Custom is added to what the recording has about itself (Info.Metadata), by key. A key that

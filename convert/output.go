@@ -48,7 +48,7 @@ func guarded(jobs []*Job) (list []*Job, failed int, err error) {
 		case job.DryRun:
 			job.overlay = iox.NewOverlay(job.Write.FS)
 			job.Write.FS = job.overlay
-		case job.Write.Append:
+		case job.Append:
 			job.Write.FS = g.Changer(job.Write.FS, job.SinkFormat, job.Sink)
 		default:
 			job.Write.FS = g.Writer(job.Write.FS, job.Write.Overwrite)
@@ -85,7 +85,7 @@ func checkOutput(g *guard.Guard, job *Job) (replaces bool, err error) {
 			return false, err
 		}
 	}
-	if job.Write.Append {
+	if job.Append {
 		return false, g.Target(job.SinkFormat, job.Sink)
 	}
 	return g.Output(guard.Output{

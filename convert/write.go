@@ -23,6 +23,7 @@ type output struct {
 	plan          *topicPlan
 	writer        storage.Writer // nil: it is not open
 	caps          storage.WriterCaps
+	old           []storage.Topic // of the recording that is added to
 	path          string
 	added         []storage.Attachment // Job.Attach
 	extrasFolder  *extras.Folder       // what the sink has no place for; nil: that is lost
@@ -84,7 +85,13 @@ func (o *output) open(ctx context.Context, src *recording.Source, memory int64) 
 	if job.Stage != nil {
 		o.path = job.Stage.path(job)
 	}
-	if o.writer, err = job.SinkFormat.Create(ctx, o.path, writeOptions(job, src.Info, memory)); err != nil {
+	wanted := writeOptions(job, src.Info, memory)
+	if job.Append {
+		o.writer, o.old, err = job.SinkFormat.AppendTo(ctx, o.path, wanted)
+	} else {
+		o.writer, err = job.SinkFormat.Create(ctx, o.path, wanted)
+	}
+	if err != nil {
 		o.writer = nil
 		return err
 	}
@@ -101,9 +108,7 @@ func (o *output) open(ctx context.Context, src *recording.Source, memory int64) 
 		o.Blocks = nil // which Flush would end
 	}
 	o.plan.join(o.writer.Identity(), 0)
-	if have := o.caps.Append; have != nil {
-		o.plan.continueTopics(have.Topics(), src.Info)
-	}
+	o.plan.continueTopics(o.old, src.Info)
 	o.Routes, o.createdTopics, o.kinds = nil, 0, map[topicKey]int{}
 	if err = o.route(); err != nil {
 		return err
@@ -282,7 +287,7 @@ func (o *output) kind(s *sinkTopic) int {
 // same returns how messages are compared of topics whose ROS 1 messages come from different
 // encodings: as CDR, which has no Header.seq.
 func (o *output) same() map[int]mapping.Program {
-	if !o.job.Dedupe && !o.job.Write.Append {
+	if !o.job.Dedupe && !o.job.Append {
 		return nil
 	}
 	same := map[int]mapping.Program{}
@@ -371,7 +376,7 @@ func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptio
 		o.Version = info.Version
 	}
 	codec := job.SinkFormat.Options.Find(storage.NameCompression)
-	if o.Compression == "" && !o.Append && o.Values[storage.NamePreset] == "" &&
+	if o.Compression == "" && !job.Append && o.Values[storage.NamePreset] == "" &&
 		job.SourceFormat.Name == job.SinkFormat.Name && codec != nil && !codec.Asked {
 		o.Compression = mostUsed(info.Compression, codec.Values)
 	}

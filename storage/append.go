@@ -42,9 +42,3 @@ func contradiction(t *Topic, what, is, was string) error {
 	return fmt.Errorf("topic %.200q: its %s is %.200s, and in the recording %.200s: %w", t.Name, what, is, was,
 		ErrContradicts)
 }
-
-// An Appender is a Writer that adds to a recording.
-type Appender interface {
-	// Topics returns the topics that the recording has, as its Reader does.
-	Topics() []Topic
-}

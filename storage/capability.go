@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// The interfaces of this file, Querier, SectionLister, ExtraReader, ExtraWriter and Appender are
+// The interfaces of this file, Querier, SectionLister, ExtraReader and ExtraWriter are
 // optional. ReaderCapabilities and WriterCapabilities are the one place where they are probed. The
 // plain path has the same result without them, and storagetest compares both with each other.
 
@@ -218,7 +218,6 @@ type WriterCaps struct {
 	Checkpoint Checkpointer
 	Losses     LossLister
 	Places     PlaceWriter
-	Append     Appender // set with WriteOptions.Append alone
 }
 
 // WriterCapabilities probes w.
@@ -231,8 +230,5 @@ func WriterCapabilities(w Writer) WriterCaps {
 	c.Checkpoint, _ = w.(Checkpointer)
 	c.Losses, _ = w.(LossLister)
 	c.Places, _ = w.(PlaceWriter)
-	if a, ok := w.(Appender); ok && a.Topics() != nil {
-		c.Append = a
-	}
 	return c
 }

@@ -15,7 +15,7 @@ var (
 	ErrIndex         = errors.New("the index contradicts the data")           // see IndexUse
 	ErrKey           = errors.New("no matching key")                          // encrypted, and the key is missing or wrong
 	ErrContradicts   = errors.New("it contradicts the recording")             // see Topic.Continues
-	ErrLocked        = errors.New("another process has locked it")            // see WriteOptions.Append
+	ErrLocked        = errors.New("another process has locked it")            // see Format.AppendTo
 	ErrUnknownFormat = errors.New("not a recording of any format known here") // see Registry.Detect
 )
 

@@ -33,9 +33,6 @@ type Format struct {
 	// Holds is what recordings of the format have a place for.
 	Holds Capacity
 
-	// Appends is set if Create takes WriteOptions.Append.
-	Appends bool
-
 	// Sniff reports, by content, whether path is a recording of this format. head
 	// holds the first bytes of the file (up to SniffLen), and is nil for a
 	// folder, or if nothing stands under the name: it may be the common stem
@@ -80,6 +77,16 @@ type Format struct {
 	// format that is only read. An existing path is an error that wraps
 	// fs.ErrExist, unless o.Overwrite is set.
 	Create func(ctx context.Context, path string, o WriteOptions) (Writer, error)
+
+	// AppendTo starts to add to the recording at path, which must exist, be undamaged, and have no other
+	// writer, and returns its topics, as its Reader does. Its messages stay in place, and only new ones are
+	// written. Until Commit, and if the process is killed at any moment, the recording reads as it was, or with
+	// all that is added. CreateTopic continues an existing topic if Topic.Continues allows it; Finish returns no
+	// name, because nothing can be read before Commit. Options that are not set are as the recording has them,
+	// o.Overwrite and o.Metadata are not used. A damaged recording is an error that wraps ErrCorrupt or
+	// ErrTruncated, a recording that another process adds to one that wraps ErrLocked, and a recording that
+	// cannot be added to ErrUnsupported. Nil: nothing can be added to recordings of the format.
+	AppendTo func(ctx context.Context, path string, o WriteOptions) (Writer, []Topic, error)
 }
 
 // A Layout is which files are a recording, and how these are called. Its functions do not read messages.
@@ -232,18 +239,8 @@ type WriteOptions struct {
 	Memory int64
 
 	Overwrite bool // replace what is at path when Commit succeeds
-
-	// Append adds to the recording at path, which must exist, be undamaged, and have no other
-	// writer. Its messages stay in place, and only new ones are written. Until Commit, and if the
-	// process is killed at any moment, the recording reads as it was, or with all that is added.
-	// CreateTopic continues an existing topic if Topic.Continues allows it; Finish returns no name,
-	// because nothing can be read before Commit. Options that are not set are as the recording has
-	// them, Metadata is not used. Create refuses a damaged recording with an error that wraps
-	// ErrCorrupt or ErrTruncated, a recording that another process adds to with ErrLocked, and a
-	// recording that cannot be added to with ErrUnsupported.
-	Append bool
-	NoSync bool // do not wait for the disk: a power cut soon after may lose the output
-	FS     FS   // where files are; nil: the operating system's
+	NoSync    bool // do not wait for the disk: a power cut soon after may lose the output
+	FS        FS   // where files are; nil: the operating system's
 
 	// Sequence is set if Message.Sequence of what is written has a meaning.
 	Sequence bool

@@ -125,9 +125,6 @@ func (list Options) Set(o *WriteOptions, name, value string) error {
 // Check reports the first value in o that no output of the format can have, as an
 // *OptionError. Zero values are defaults, and always right. Every Create begins with it.
 func (list Options) Check(o *WriteOptions) error {
-	if o.Append {
-		return &OptionError{"append", "the format cannot be added to", "merge the recordings into a new one"}
-	}
 	for _, x := range []struct {
 		name, value string
 		number      int64

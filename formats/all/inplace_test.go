@@ -85,7 +85,7 @@ func (x *changed) folder() bool { return x.format.Folder && filepath.Ext(x.name)
 // steps are the changes in place, in their order.
 func (x *changed) steps() []string {
 	list := []string{"reindex"}
-	if x.format.Appends {
+	if x.format.AppendTo != nil {
 		list = append(list, "append")
 	}
 	return list
@@ -94,7 +94,7 @@ func (x *changed) steps() []string {
 // do does a step on a file system; nil is the operating system's.
 func (x *changed) do(t *testing.T, step, path string, fsys storage.FS) error {
 	if step == "append" {
-		return storagetest.WriteAll(x.format, path, storage.WriteOptions{NoSync: true, Append: true, FS: fsys}, x.more)
+		return storagetest.WriteAll(storagetest.Adding(x.format), path, storage.WriteOptions{NoSync: true, FS: fsys}, x.more)
 	}
 	_, err := x.format.Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true, FS: fsys})
 	return err

@@ -32,34 +32,38 @@ type addition struct {
 	start    int64 // of the new sections
 }
 
-// appendTo starts to add to the recording at path.
-func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+// appendTo starts to add to the recording at path. See storage.Format.
+func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, []storage.Topic, error) {
 	fsys := iox.FS(o.FS)
 	paths, err := segmentPaths(fsys, path)
 	if err == nil {
 		paths, err = choose(fsys, path, paths)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	o.Append, o.Metadata = false, nil
+	o.Metadata = nil
 	if o.SegmentSize > 0 || o.SegmentDuration > 0 || o.SegmentNames != "" {
-		return nil, outError(path, "segments of what is added", storage.ErrUnsupported,
+		return nil, nil, outError(path, "segments of what is added", storage.ErrUnsupported,
 			"what is added to a file stays in it; what is added to segments is one more")
 	}
 	if len(paths) > 1 || paths[0] != path {
-		return appendSegment(ctx, path, slices.MaxFunc(paths, lowerNumber), o)
+		w, err := appendSegment(ctx, path, slices.MaxFunc(paths, lowerNumber), o)
+		if err != nil {
+			return nil, nil, err
+		}
+		return w, w.place.add.topics, nil
 	}
 	in, err := inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: openReader, Hint: soundHint, FS: fsys,
 		NoSync: o.NoSync, Grows: true})
 	if err != nil {
-		return nil, outError(path, "record to be added to", err, "")
+		return nil, nil, outError(path, "record to be added to", err, "")
 	}
 	w, err := newAppender(ctx, path, in, o)
 	if err != nil {
-		return nil, errors.Join(err, in.Close())
+		return nil, nil, errors.Join(err, in.Close())
 	}
-	return w, nil
+	return w, w.place.add.topics, nil
 }
 
 // newAppender returns a Writer whose segment is a file that is there.
@@ -199,7 +203,7 @@ func unsound(path, what string, err error) error {
 const soundHint = "make a sound copy first: bagconv recover IN OUT"
 
 // appendSegment starts one more segment, behind the last one.
-func appendSegment(ctx context.Context, path, last string, o storage.WriteOptions) (_ storage.Writer, err error) {
+func appendSegment(ctx context.Context, path, last string, o storage.WriteOptions) (_ *writer, err error) {
 	a := &addition{}
 	fsys := iox.FS(o.FS)
 	if a.lock, err = fsys.Open(last); err != nil {
@@ -289,13 +293,3 @@ func (a *addition) close() (err error) {
 	}
 	return err
 }
-
-// Topics returns the topics of the recording. See storage.Appender.
-func (w *writer) Topics() []storage.Topic {
-	if a := w.place.add; a != nil {
-		return slices.Concat([]storage.Topic{}, a.topics)
-	}
-	return nil
-}
-
-var _ storage.Appender = (*writer)(nil)

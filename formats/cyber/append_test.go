@@ -22,13 +22,18 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// adding adds to recordings that are there.
+var adding = storagetest.Adding(Format)
+
 // inThree writes a recording whole, then two more parts of it behind each other. Topics are
 // created when they have messages.
 func inThree(t testing.TB, path string, o storage.WriteOptions, r storagetest.Recording) {
 	t.Helper()
 	n := len(r.Messages)
 	for i, part := range [][]storage.Message{r.Messages[:n/3], r.Messages[n/3 : n/2], r.Messages[n/2:]} {
-		if o.Append = i > 0; o.Append {
+		f := Format
+		if i > 0 {
+			f = adding
 			o.SegmentSize, o.SegmentDuration, o.SegmentNames = 0, 0, ""
 		}
 		more := storagetest.Recording{Messages: slices.Clone(part)}
@@ -40,7 +45,7 @@ func inThree(t testing.TB, path string, o storage.WriteOptions, r storagetest.Re
 			}
 			more.Messages[j].Topic = ids[m.Topic]
 		}
-		if err := storagetest.WriteBlocks(Format, path, o, more); err != nil {
+		if err := storagetest.WriteBlocks(f, path, o, more); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,7 +114,7 @@ func TestAppendEarlyIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		disk := &faultio.FS{FS: iox.OS, N: n, Fault: faultio.Death}
-		_ = storagetest.WriteAll(Format, path, storage.WriteOptions{Append: true, FS: disk}, more)
+		_ = storagetest.WriteAll(adding, path, storage.WriteOptions{FS: disk}, more)
 		if !disk.Fired() {
 			break
 		}
@@ -127,7 +132,7 @@ func TestAppendEarlyIndex(t *testing.T) {
 		if !codes(info)["early-index"] {
 			continue
 		}
-		if err := storagetest.WriteAll(Format, path, storage.WriteOptions{Append: true},
+		if err := storagetest.WriteAll(adding, path, storage.WriteOptions{},
 			storagetest.Recording{}); err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +172,7 @@ func TestAppendSegments(t *testing.T) {
 			walkFile(t, f)
 		}
 		more := c.Generate(8, storagetest.Spec{Topics: 2, Messages: 10, MaxSize: 100, Step: 1000})
-		if err := storagetest.WriteAll(Format, stem, storage.WriteOptions{Append: true},
+		if err := storagetest.WriteAll(adding, stem, storage.WriteOptions{},
 			storagetest.Recording{Topics: more.Topics}); err != nil {
 			t.Error(err)
 		}
@@ -176,7 +181,7 @@ func TestAppendSegments(t *testing.T) {
 		}
 		for n := int64(1); ; n++ {
 			disk := &faultio.FS{FS: iox.OS, N: n, Fault: faultio.Fault(n % 2), NoSync: true}
-			err := storagetest.WriteAll(Format, stem, storage.WriteOptions{Append: true, FS: disk}, more)
+			err := storagetest.WriteAll(adding, stem, storage.WriteOptions{FS: disk}, more)
 			if !disk.Fired() {
 				if err != nil || n < 5 {
 					t.Errorf("after %d operations: %v", n, err)
@@ -233,8 +238,7 @@ func TestAppendRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		test.o.Append = true
-		w, err := createWriter(context.Background(), path, test.o)
+		w, err := adding.Create(context.Background(), path, test.o)
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -284,7 +288,7 @@ func TestAppendData(t *testing.T) {
 		topic := info.Topics[0].Topic
 		more := storagetest.Recording{Topics: []storage.Topic{topic},
 			Messages: []storage.Message{{LogTime: info.End + 1e9, PublishTime: info.End + 1e9}}}
-		err = storagetest.WriteAll(Format, path, storage.WriteOptions{Append: true}, more)
+		err = storagetest.WriteAll(adding, path, storage.WriteOptions{}, more)
 		now, _ := os.ReadFile(path)
 		if err != nil {
 			t.Logf("%s: %v", filepath.Base(file), err)
@@ -336,8 +340,8 @@ func TestAppendCost(t *testing.T) {
 		target = 10 << 30
 	}
 	path := filepath.Join(t.TempDir(), "large.record")
-	fill := func(o storage.WriteOptions, from, size int64) {
-		w, err := createWriter(context.Background(), path, o)
+	fill := func(f *storage.Format, o storage.WriteOptions, from, size int64) {
+		w, err := f.Create(context.Background(), path, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,9 +360,9 @@ func TestAppendCost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fill(storage.WriteOptions{NoSync: true, FS: iox.Sparse(iox.OS)}, 0, target)
+	fill(Format, storage.WriteOptions{NoSync: true, FS: iox.Sparse(iox.OS)}, 0, target)
 	counter := &faultio.Counter{FS: iox.OS}
-	fill(storage.WriteOptions{NoSync: true, FS: counter, Append: true}, target, 10<<20)
+	fill(adding, storage.WriteOptions{NoSync: true, FS: counter}, target, 10<<20)
 	if n := counter.Written.Load(); n > 12<<20 {
 		t.Errorf("10 MiB behind %d MiB: %d bytes are written", target>>20, n)
 	}
@@ -389,7 +393,7 @@ func TestAppendCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		disk := &faultio.FS{FS: iox.OS, N: n, Fault: faultio.Death, NoSync: true}
-		_ = storagetest.WriteAll(Format, path, storage.WriteOptions{Append: true, ChunkSize: 9000, FS: disk}, more)
+		_ = storagetest.WriteAll(adding, path, storage.WriteOptions{ChunkSize: 9000, FS: disk}, more)
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

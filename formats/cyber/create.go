@@ -29,9 +29,6 @@ const maxSection = math.MaxInt32
 // path.00000.YYYYMMDDhhmmss, path.00001... and nothing stands at path itself; without a limit it is
 // a single file at path.
 func createWriter(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
-	if o.Append {
-		return appendTo(ctx, path, o)
-	}
 	w, err := newWriter(ctx, path, o)
 	if err != nil {
 		return nil, err

@@ -69,7 +69,6 @@ var Format = &storage.Format{
 		TopicMetadata: func(key string) bool { return key == metaDesc },
 	},
 	Options: options,
-	Appends: true,
 	Layout: storage.Layout{Files: files, RecordingOf: wholeOf, Recordings: recordings,
 		Stem: func(name string) string { return storage.TrimExtension(segmentStem(name), extension) }},
 	Sniff:    sniff,
@@ -78,6 +77,7 @@ var Format = &storage.Format{
 	Reindex:  reindex,
 	Shards:   storage.Shards{Name: func(path string, n int) string { return fmt.Sprintf("%s.%05d", path, n) }},
 	Create:   createWriter,
+	AppendTo: appendTo,
 }
 
 // sniff knows a record by its HEADER section, and the segments of a recording

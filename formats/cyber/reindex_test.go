@@ -203,8 +203,7 @@ func TestContested(t *testing.T) {
 		if len(info.Topics) != 2 || !isSet(info.Topics[0].Schema.Data) {
 			t.Errorf("byte %d: %v, or topic /a has no descriptors", at, info.Topics)
 		}
-		if w, err := appendTo(t.Context(), path, storage.WriteOptions{NoSync: true, Append: true}); !errors.Is(err,
-			storage.ErrCorrupt) {
+		if w, _, err := appendTo(t.Context(), path, storage.WriteOptions{NoSync: true}); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("byte %d: something may be added to it: %v, %v", at, w, err)
 		}
 		write(b[:len(b)-3]) // the index is not whole
@@ -249,8 +248,7 @@ func TestContestedFile(t *testing.T) {
 		if tried++; !has("contested") {
 			t.Errorf("byte %d: %v", at, info.Warnings)
 		}
-		if w, err := appendTo(t.Context(), path, storage.WriteOptions{NoSync: true, Append: true}); !errors.Is(err,
-			storage.ErrCorrupt) {
+		if w, _, err := appendTo(t.Context(), path, storage.WriteOptions{NoSync: true}); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("byte %d: something may be added to it: %v, %v", at, w, err)
 		}
 	}

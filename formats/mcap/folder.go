@@ -43,11 +43,12 @@ var Folder = mcapStorage.NewFormat(storage.Format{
 		MaxTime:       Format.Holds.MaxTime,
 		TopicName:     Format.Holds.TopicName,
 	},
-	Options: folderOptions,
-	Sniff:   sniffFolder,
-	Open:    openFolder,
-	Reindex: reindexFolder,
-	Create:  createFolder,
+	Options:  folderOptions,
+	Sniff:    sniffFolder,
+	Open:     openFolder,
+	Reindex:  reindexFolder,
+	Create:   createFolder,
+	AppendTo: appendToFolder,
 })
 
 // sniffFolder knows a folder by its parts and metadata.yaml. It also knows a part of a folder,

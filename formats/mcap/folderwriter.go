@@ -21,20 +21,12 @@ type outPart struct{ *writer }
 
 // createFolder starts a folder. See storage.Format.
 func createFolder(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
-	appends := o.Append
-	o.Append = false
-	w := &folderWriter{}
-	w.Storage, w.Begin = mcapStorage, w.begin
-	w.Init(ctx, path, o)
-	err := w.checkOptions(appends)
-	switch {
-	case err != nil:
-	case appends:
-		err = w.Append(openFolder, w.compressAs)
-	default:
-		if _, err = newWriter(ctx, path, w.Options); err == nil {
-			err = w.Create()
-		}
+	w, err := newFolderWriter(ctx, path, o)
+	if err == nil {
+		_, err = newWriter(ctx, path, w.Options)
+	}
+	if err == nil {
+		err = w.Create()
 	}
 	if err != nil {
 		return nil, err
@@ -42,8 +34,34 @@ func createFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 	return w, nil
 }
 
+// appendToFolder starts to add parts to a folder. See storage.Format.
+func appendToFolder(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, []storage.Topic, error) {
+	w, err := newFolderWriter(ctx, path, o)
+	if err == nil && w.Packed {
+		e := w.Fail("adding a part that is compressed as a whole", storage.ErrUnsupported)
+		e.Hint = "omit --compression-mode; chunks can be compressed"
+		err = e
+	}
+	var topics []storage.Topic
+	if err == nil {
+		topics, err = w.Append(openFolder, w.compressAs)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return w, topics, nil
+}
+
+// newFolderWriter returns a writer with its options, without a place.
+func newFolderWriter(ctx context.Context, path string, o storage.WriteOptions) (*folderWriter, error) {
+	w := &folderWriter{}
+	w.Storage, w.Begin = mcapStorage, w.begin
+	w.Init(ctx, path, o)
+	return w, w.checkOptions()
+}
+
 // checkOptions refuses what cannot be written.
-func (w *folderWriter) checkOptions(appends bool) (err error) {
+func (w *folderWriter) checkOptions() (err error) {
 	if err := folderOptions.Check(&w.Options); err != nil {
 		return w.Fail("option", err)
 	}
@@ -52,11 +70,6 @@ func (w *folderWriter) checkOptions(appends bool) (err error) {
 	}
 	if w.level, w.Packed, err = packFiles(&w.Options); err != nil {
 		return w.Fail("option", err)
-	}
-	if w.Packed && appends {
-		e := w.Fail("adding a part that is compressed as a whole", storage.ErrUnsupported)
-		e.Hint = "omit --compression-mode; chunks can be compressed"
-		return e
 	}
 	return nil
 }
@@ -164,7 +177,6 @@ func (w *folderWriter) extra(write func() error) error {
 
 var (
 	_ storage.Writer       = (*folderWriter)(nil)
-	_ storage.Appender     = (*folderWriter)(nil)
 	_ storage.BlockWriter  = (*folderWriter)(nil)
 	_ storage.BlockCopier  = (*folderWriter)(nil)
 	_ storage.ExtraWriter  = (*folderWriter)(nil)

@@ -43,23 +43,20 @@ type oldConn struct {
 	continued bool // by a topic of the writer
 }
 
-// appendTo starts to add to the bag at path.
-func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
-	fail := func(what string, err error, hint string) (storage.Writer, error) {
-		return nil, createError(path, what, err, hint)
-	}
+// appendTo starts to add to the bag at path. See storage.Format.
+func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, []storage.Topic, error) {
 	in, err := inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: openReader, Hint: soundHint, FS: o.FS,
 		NoSync: o.NoSync, Grows: true})
 	if err != nil {
-		return fail("bag to be added to", err, "")
+		return nil, nil, createError(path, "bag to be added to", err, "")
 	}
 	old, codec, end, err := readOld(ctx, path, o.FS, in)
 	if err != nil {
-		return nil, errors.Join(err, in.Close())
+		return nil, nil, errors.Join(err, in.Close())
 	}
-	if o.Append = false; o.Values[storage.NameEncrypt] != "" {
-		return nil, errors.Join(createError(path, "encryption of what is added", storage.ErrUnsupported, "write a new bag"),
-			in.Close())
+	if o.Values[storage.NameEncrypt] != "" {
+		return nil, nil, errors.Join(createError(path, "encryption of what is added", storage.ErrUnsupported,
+			"write a new bag"), in.Close())
 	}
 	if o.Compression == "" {
 		o.Compression = codec
@@ -70,9 +67,9 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage
 		w.pos, err = in.Begin(end)
 	}
 	if err != nil {
-		return nil, errors.Join(err, in.Close())
+		return nil, nil, errors.Join(err, in.Close())
 	}
-	return w, nil
+	return w, old.topics, nil
 }
 
 // soundHint is the next step if nothing can be added to a bag.
@@ -303,13 +300,3 @@ func fieldValue(record []byte, name string) []byte {
 	}
 	return nil
 }
-
-// Topics returns the topics of the bag. See storage.Appender.
-func (w *writer) Topics() []storage.Topic {
-	if w.old == nil {
-		return nil
-	}
-	return w.old.topics
-}
-
-var _ storage.Appender = (*writer)(nil)

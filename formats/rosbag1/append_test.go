@@ -20,10 +20,9 @@ func appended(t testing.TB, path string, o storage.WriteOptions, messages []stor
 	t.Helper()
 	n := len(messages) / 3
 	write(t, path, o, messages[:n])
-	o.Append = true
-	write(t, path, o, messages[n:2*n])
+	writeAs(t, adding, path, o, messages[n:2*n])
 	o.Compression = "" // that of the bag
-	write(t, path, o, messages[2*n:])
+	writeAs(t, adding, path, o, messages[2*n:])
 }
 
 // TestAppendCost: what is written does not depend on the size of the bag.
@@ -33,8 +32,8 @@ func TestAppendCost(t *testing.T) {
 		target = 10 << 30
 	}
 	path := filepath.Join(t.TempDir(), "large.bag")
-	fill := func(o storage.WriteOptions, size int64) {
-		w, err := createWriter(context.Background(), path, o)
+	fill := func(f *storage.Format, o storage.WriteOptions, size int64) {
+		w, err := f.Create(context.Background(), path, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,9 +51,9 @@ func TestAppendCost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fill(storage.WriteOptions{NoSync: true, FS: iox.Sparse(iox.OS)}, target)
+	fill(Format, storage.WriteOptions{NoSync: true, FS: iox.Sparse(iox.OS)}, target)
 	counter := &faultio.Counter{FS: iox.OS}
-	fill(storage.WriteOptions{NoSync: true, FS: counter, Append: true}, 10<<20)
+	fill(adding, storage.WriteOptions{NoSync: true, FS: counter}, 10<<20)
 	if n := counter.Written.Load(); n > 12<<20 {
 		t.Errorf("10 MiB after %d MiB: %d bytes are written", target>>20, n)
 	}
@@ -82,7 +81,7 @@ func TestAppendHeader(t *testing.T) {
 	if err := os.WriteFile(path, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	write(t, path, storage.WriteOptions{NoSync: true, Append: true}, messages[20:])
+	writeAs(t, adding, path, storage.WriteOptions{NoSync: true}, messages[20:])
 	equalMessages(t, readAll(t, open(t, path, storage.ReadOptions{Strict: true})), messages)
 }
 
@@ -98,7 +97,7 @@ func TestAppendRefused(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err = createWriter(context.Background(), path, storage.WriteOptions{Append: true})
+		_, err = adding.Create(context.Background(), path, storage.WriteOptions{})
 		if !errors.Is(err, storage.ErrUnsupported) && !errors.Is(err, storage.ErrKey) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -123,7 +122,7 @@ with rosbag.Bag(sys.argv[1], 'a') as bag:
 	path := filepath.Join(t.TempDir(), "x.bag")
 	appended(t, path, storage.WriteOptions{NoSync: true}, messages)
 	run(t, "/usr/bin/python3", "-c", script, path)
-	write(t, path, storage.WriteOptions{NoSync: true, Append: true}, messages[:10])
+	writeAs(t, adding, path, storage.WriteOptions{NoSync: true}, messages[:10])
 	run(t, "/usr/bin/python3", "-c", script, path)
 	if n := len(readAll(t, open(t, path, storage.ReadOptions{Strict: true}))); n != 110 {
 		t.Errorf("%d messages, want 110", n)

@@ -42,13 +42,13 @@ var Format = &storage.Format{
 		MaxTime:       maxTime,
 		MaxMessage:    maxChunk - messageFixed,
 	},
-	Options: options,
-	Appends: true,
-	Layout:  storage.Layout{Stem: stem},
-	Sniff:   sniff,
-	Open:    openReader,
-	Reindex: reindex,
-	Create:  createWriter,
+	Options:  options,
+	Layout:   storage.Layout{Stem: stem},
+	Sniff:    sniff,
+	Open:     openReader,
+	Reindex:  reindex,
+	Create:   createWriter,
+	AppendTo: appendTo,
 }
 
 // headerField reports whether a key of a topic's metadata can be a field of the

@@ -180,7 +180,7 @@ func TestIndexOrder(t *testing.T) {
 			t.Fatalf("%s: %v, %v", codec, changes, err)
 		}
 		oneOrder(t, path, 4)
-		write(t, path, storage.WriteOptions{NoSync: true, Append: true},
+		writeAs(t, adding, path, storage.WriteOptions{NoSync: true},
 			[]storage.Message{{LogTime: 2e18, Data: []byte("added")}})
 		oneOrder(t, path, 5)
 	}

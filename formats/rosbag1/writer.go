@@ -67,9 +67,6 @@ type outConn struct {
 
 // createWriter starts a bag. See storage.Format.
 func createWriter(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
-	if o.Append {
-		return appendTo(ctx, path, o)
-	}
 	w, err := newWriter(ctx, path, o)
 	if err != nil {
 		return nil, err

@@ -49,7 +49,15 @@ func testMessages(n int) []storage.Message {
 
 func write(t testing.TB, path string, o storage.WriteOptions, messages []storage.Message) {
 	t.Helper()
-	w, err := createWriter(context.Background(), path, o)
+	writeAs(t, Format, path, o, messages)
+}
+
+// adding adds to bags that are there.
+var adding = storagetest.Adding(Format)
+
+func writeAs(t testing.TB, f *storage.Format, path string, o storage.WriteOptions, messages []storage.Message) {
+	t.Helper()
+	w, err := f.Create(context.Background(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,29 +50,30 @@ type addedTopic struct {
 const fileCache = 32 << 20
 
 // appendToFile starts to add to the database at path.
-func appendToFile(ctx context.Context, path string, o storage.WriteOptions) (_ storage.Writer, err error) {
+func appendToFile(ctx context.Context, path string, o storage.WriteOptions) (_ storage.Writer,
+	_ []storage.Topic, err error) {
 	w := &fileWriter{path: path, index: map[ros2bag.TopicKey]bool{}}
 	w.state = chunked.State{Ctx: ctx, Fail: w.wrap}
 	if err := options.Check(&o); err != nil {
-		return nil, w.wrap("option", err)
+		return nil, nil, w.wrap("option", err)
 	}
 	if o.Compression != "" && o.Compression != "none" || o.SegmentSize > 0 || o.SegmentDuration > 0 {
-		return nil, w.wrap("what is added to a single file, compressed or in segments", storage.ErrUnsupported)
+		return nil, nil, w.wrap("what is added to a single file, compressed or in segments", storage.ErrUnsupported)
 	}
 	w.fs = iox.FS(o.FS)
 	if w.file, err = lockFile(ctx, w.fs, path, o.NoSync); err != nil {
-		return nil, w.wrap("database to be added to", err)
+		return nil, nil, w.wrap("database to be added to", err)
 	}
 	if w.old, err = readOldFile(ctx, w.fs, path); err == nil {
 		err = w.begin(o)
 	}
 	if err != nil {
-		return nil, errors.Join(w.wrap("database to be added to", err), w.Close())
+		return nil, nil, errors.Join(w.wrap("database to be added to", err), w.Close())
 	}
 	for i := range w.old.rows {
 		w.lastID = max(w.lastID, w.old.rows[i].id)
 	}
-	return w, nil
+	return w, w.old.topics, nil
 }
 
 // lossHint is the next step if something would be lost.
@@ -132,9 +133,6 @@ func (w *fileWriter) begin(o storage.WriteOptions) error {
 
 // Identity returns that readers know topics by name, type and encoding. See storage.Writer.
 func (w *fileWriter) Identity() storage.Identity { return storage.IdentityType }
-
-// Topics returns the topics of the recording. See storage.Appender.
-func (w *fileWriter) Topics() []storage.Topic { return w.old.topics }
 
 // CreateTopic makes a topic known, or continues a topic that is there. See Writer.CreateTopic.
 func (w *fileWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
@@ -275,10 +273,7 @@ func (w *fileWriter) wrap(what string, err error) error {
 	return &storage.Error{Format: formatName, Path: w.path, Offset: -1, What: what, Err: err}
 }
 
-var (
-	_ storage.Writer   = (*fileWriter)(nil)
-	_ storage.Appender = (*fileWriter)(nil)
-)
+var _ storage.Writer = (*fileWriter)(nil)
 
 // An oldFile is what is known of a database before anything is added.
 type oldFile struct {
@@ -321,7 +316,7 @@ func readOldFile(ctx context.Context, fsys storage.FS, path string) (old *oldFil
 		return nil, fmt.Errorf("it is compressed: merge the recordings into a new one: %w", storage.ErrUnsupported)
 	}
 	old = &oldFile{
-		topics: []storage.Topic{}, rows: p.topics, head: p.head, tables: p.tables, defs: p.defs, row: r.row, distro: p.distro,
+		rows: p.topics, head: p.head, tables: p.tables, defs: p.defs, row: r.row, distro: p.distro,
 		all: ros2bag.Part{Name: base(path), Start: r.start, End: r.end},
 	}
 	for i := range r.Topics.List {

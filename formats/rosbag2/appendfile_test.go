@@ -31,7 +31,9 @@ func inThree(t *testing.T, path string, o storage.WriteOptions, topics []storage
 	t.Helper()
 	n := len(rows)
 	for i, part := range [][]storage.Message{rows[:n/3], rows[n/3 : n/2], rows[n/2:]} {
-		if o.Append = i > 0; o.Append {
+		f := Format
+		if i > 0 {
+			f = adding
 			o.Metadata, o.Profile = nil, ""
 		}
 		var some []storage.Topic
@@ -46,7 +48,7 @@ func inThree(t *testing.T, path string, o storage.WriteOptions, topics []storage
 			}
 			part[j].Topic = id
 		}
-		write(t, path, o, some, part)
+		writeAs(t, f, path, o, some, part)
 	}
 }
 
@@ -157,8 +159,8 @@ func killedAdditions(t *testing.T, o storage.WriteOptions, step int64, f func(pa
 		path := filepath.Join(t.TempDir(), "bag.db3")
 		check(t, storagetest.WriteAll(Format, path, storage.WriteOptions{NoSync: true}, first))
 		disk := &faultio.FS{FS: iox.OS, N: op, Fault: faultio.Death, NoSync: true}
-		o.Append, o.FS = true, disk
-		err := storagetest.WriteAll(Format, path, o, more)
+		o.FS = disk
+		err := storagetest.WriteAll(adding, path, o, more)
 		if !disk.Fired() {
 			check(t, err)
 			return
@@ -223,7 +225,7 @@ func TestAppendFileLink(t *testing.T) {
 		msgs, err := storagetest.ReadAll(r)
 		check(t, errors.Join(err, r.Close()))
 		more := []storage.Message{{Data: []byte("a")}}
-		write(t, link, storage.WriteOptions{Append: true, NoSync: true}, sampleTopics()[:1], more)
+		writeAs(t, adding, link, storage.WriteOptions{NoSync: true}, sampleTopics()[:1], more)
 		if n := sound(t, path); len(msgs) != first || n != first+1 {
 			t.Errorf("death at operation %d: %d messages by the link, %d after one more, of %d", op, len(msgs), n, first)
 		}
@@ -302,7 +304,7 @@ func TestAppendFileLocks(t *testing.T) {
 		} else {
 			other.do(t, "begin immediate")
 		}
-		if _, err := createWriter(context.Background(), path, storage.WriteOptions{Append: true}); !errors.Is(err,
+		if _, err := adding.Create(context.Background(), path, storage.WriteOptions{}); !errors.Is(err,
 			storage.ErrLocked) {
 			t.Errorf("wal %t: another process writes: %v", wal, err)
 		}
@@ -312,7 +314,7 @@ func TestAppendFileLocks(t *testing.T) {
 			continue
 		}
 		other.do(t, "rollback")
-		w, err := createWriter(context.Background(), path, storage.WriteOptions{Append: true})
+		w, err := adding.Create(context.Background(), path, storage.WriteOptions{})
 		check(t, err)
 		id, err := w.CreateTopic(topics[0])
 		check(t, err)
@@ -354,7 +356,7 @@ func TestAppendFileData(t *testing.T) {
 		check(t, old.Close())
 		topic := storage.Topic{Name: "/new", Type: "std_msgs/msg/String", Encoding: "cdr",
 			Schema: textSchema("string data\n"), Metadata: map[string]string{storage.MetaCallerID: "/me"}}
-		err = storagetest.WriteAll(Format, path, storage.WriteOptions{Append: true},
+		err = storagetest.WriteAll(adding, path, storage.WriteOptions{},
 			storagetest.Recording{Topics: []storage.Topic{topic}, Messages: []storage.Message{{LogTime: 5, Data: []byte("x")}}})
 		now, readErr := os.ReadFile(path)
 		check(t, readErr)
@@ -390,20 +392,19 @@ func TestAppendFileRefused(t *testing.T) {
 		"compression": {Compression: "zstd"}, "segments": {SegmentSize: 1}, "duration": {SegmentDuration: 1},
 		"chunks": {ChunkSize: 1},
 	} {
-		o.Append = true
-		if _, err := createWriter(context.Background(), path, o); !errors.Is(err, storage.ErrUnsupported) {
+		if _, err := adding.Create(context.Background(), path, o); !errors.Is(err, storage.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	check(t, os.WriteFile(path+"-wal", []byte("something"), 0o666))
-	if _, err := createWriter(context.Background(), path, storage.WriteOptions{Append: true}); err == nil {
+	if _, err := adding.Create(context.Background(), path, storage.WriteOptions{}); err == nil {
 		t.Error("a log lies beside it")
 	}
 	check(t, os.Remove(path+"-wal"))
 	part := filepath.Join(t.TempDir(), "bag")
 	write(t, part, storage.WriteOptions{}, topics, rows)
-	if _, err := createWriter(context.Background(), filepath.Join(part, "bag_0.db3"),
-		storage.WriteOptions{Append: true}); !errors.Is(err, storage.ErrUnsupported) {
+	if _, err := adding.Create(context.Background(), filepath.Join(part, "bag_0.db3"),
+		storage.WriteOptions{}); !errors.Is(err, storage.ErrUnsupported) {
 		t.Errorf("a part of a folder: %v", err)
 	}
 }
@@ -445,7 +446,7 @@ func TestAppendFileTrees(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		for i, n := range []int{1, 3000, 500} {
-			write(t, path, storage.WriteOptions{Append: true, Memory: 256 << 10}, topics, rows(n))
+			writeAs(t, adding, path, storage.WriteOptions{Memory: 256 << 10}, topics, rows(n))
 			if got := sound(t, path); got != len(want) {
 				t.Fatalf("pages of %d, addition %d: %d messages, want %d", page, i, got, len(want))
 			}
@@ -477,8 +478,8 @@ func TestAppendFileCost(t *testing.T) {
 	}
 	for _, target := range targets {
 		path := filepath.Join(t.TempDir(), "large.db3")
-		fill := func(o storage.WriteOptions, from, size, step int64) {
-			w, err := createWriter(context.Background(), path, o)
+		fill := func(f *storage.Format, o storage.WriteOptions, from, size, step int64) {
+			w, err := f.Create(context.Background(), path, o)
 			check(t, err)
 			defer w.Close()
 			_, err = w.CreateTopic(sampleTopics()[0])
@@ -489,9 +490,9 @@ func TestAppendFileCost(t *testing.T) {
 			}
 			check(t, w.Commit())
 		}
-		fill(storage.WriteOptions{NoSync: true, FS: iox.Sparse(iox.OS)}, 0, target, 1<<20)
+		fill(Format, storage.WriteOptions{NoSync: true, FS: iox.Sparse(iox.OS)}, 0, target, 1<<20)
 		counter := &faultio.Counter{FS: iox.OS}
-		fill(storage.WriteOptions{NoSync: true, FS: counter, Append: true}, target, 10<<20, 10<<10)
+		fill(adding, storage.WriteOptions{NoSync: true, FS: counter}, target, 10<<20, 10<<10)
 		if n := counter.Written.Load(); n > 13<<20 {
 			t.Errorf("10 MiB behind %d MiB: %d bytes are written", target>>20, n)
 		} else {
@@ -513,17 +514,17 @@ func TestAppendFileCost(t *testing.T) {
 // gets an entry is written once, and no more.
 func TestAppendFileBetween(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db3")
-	fill := func(o storage.WriteOptions, rows int64) {
+	fill := func(f *storage.Format, o storage.WriteOptions, rows int64) {
 		list := make([]storage.Message, rows)
 		for i := range list {
 			list[i] = storage.Message{LogTime: int64(i) * 1e9 / rows, Data: make([]byte, 100)}
 		}
-		check(t, storagetest.WriteAll(Format, path, o, storagetest.Recording{Topics: sampleTopics()[:1], Messages: list}))
+		check(t, storagetest.WriteAll(f, path, o, storagetest.Recording{Topics: sampleTopics()[:1], Messages: list}))
 	}
-	fill(storage.WriteOptions{NoSync: true}, 50_000)
+	fill(Format, storage.WriteOptions{NoSync: true}, 50_000)
 	counter := &faultio.Counter{FS: iox.OS}
 	const added = 200 // on as many pages of the index
-	fill(storage.WriteOptions{NoSync: true, FS: counter, Append: true}, added)
+	fill(adding, storage.WriteOptions{NoSync: true, FS: counter}, added)
 	most := int64(2 * (added + 40) * pageSize) // they are kept aside first
 	if n := counter.Written.Load(); n > most || n < added*pageSize {
 		t.Errorf("%d bytes are written, want %d to %d", n, added*pageSize, most)

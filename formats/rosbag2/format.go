@@ -44,6 +44,7 @@ var Format = db3.NewFormat(storage.Format{
 	Open:       openReader,
 	Reindex:    reindex,
 	Create:     createWriter,
+	AppendTo:   appendTo,
 })
 
 // identify knows what belongs to a recording or its database, and is not a recording.

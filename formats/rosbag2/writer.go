@@ -40,26 +40,8 @@ const pageSize = 4096
 // createWriter starts a recording at path: a folder, or one file if the name ends
 // in .db3. See storage.Format.
 func createWriter(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
-	appends := o.Append
-	if o.Append = false; appends {
-		if st, err := iox.FS(o.FS).Stat(path); err != nil {
-			return nil, err
-		} else if !st.IsDir() {
-			return appendToFile(ctx, path, o)
-		}
-	}
-	w := &writer{}
-	w.Storage, w.Single = db3, !appends && strings.HasSuffix(path, db3.Ext)
-	w.Begin, w.Amend = w.begin, w.amend
-	w.Init(ctx, path, o)
-	err := w.checkOptions(&o)
-	switch {
-	case err != nil:
-	case appends && w.packing.mode != "":
-		err = w.Fail("a part that is added, compressed", storage.ErrUnsupported)
-	case appends:
-		err = w.Append(openReader, nil)
-	default:
+	w, err := newWriter(ctx, path, o, strings.HasSuffix(path, db3.Ext))
+	if err == nil {
 		w.Packed = w.packing.mode == ros2bag.ModeFile
 		err = w.Create()
 	}
@@ -67,6 +49,36 @@ func createWriter(ctx context.Context, path string, o storage.WriteOptions) (sto
 		return nil, err
 	}
 	return w, nil
+}
+
+// appendTo starts to add to the recording at path: parts to a folder, rows to a file. See storage.Format.
+func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, []storage.Topic, error) {
+	if st, err := iox.FS(o.FS).Stat(path); err != nil {
+		return nil, nil, err
+	} else if !st.IsDir() {
+		return appendToFile(ctx, path, o)
+	}
+	w, err := newWriter(ctx, path, o, false)
+	if err == nil && w.packing.mode != "" {
+		err = w.Fail("a part that is added, compressed", storage.ErrUnsupported)
+	}
+	var topics []storage.Topic
+	if err == nil {
+		topics, err = w.Append(openReader, nil)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return w, topics, nil
+}
+
+// newWriter returns a writer with its options, without a place.
+func newWriter(ctx context.Context, path string, o storage.WriteOptions, single bool) (*writer, error) {
+	w := &writer{}
+	w.Storage, w.Single = db3, single
+	w.Begin, w.Amend = w.begin, w.amend
+	w.Init(ctx, path, o)
+	return w, w.checkOptions(&o)
 }
 
 // checkOptions refuses what cannot be written.
@@ -154,7 +166,6 @@ func (w *writer) amend(m *ros2bag.Metadata) error {
 
 var (
 	_ storage.Writer       = (*writer)(nil)
-	_ storage.Appender     = (*writer)(nil)
 	_ storage.BlockWriter  = (*writer)(nil)
 	_ storage.Checkpointer = (*writer)(nil)
 )

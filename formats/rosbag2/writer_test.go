@@ -20,6 +20,7 @@ import (
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // sample is a recording with everything that must survive.
@@ -76,8 +77,17 @@ func sampleRows() []storage.Message {
 
 func write(t testing.TB, path string, o storage.WriteOptions, topics []storage.Topic, rows []storage.Message) {
 	t.Helper()
+	writeAs(t, Format, path, o, topics, rows)
+}
+
+// adding adds to recordings that are there.
+var adding = storagetest.Adding(Format)
+
+func writeAs(t testing.TB, f *storage.Format, path string, o storage.WriteOptions, topics []storage.Topic,
+	rows []storage.Message) {
+	t.Helper()
 	o.NoSync = true
-	w, err := createWriter(context.Background(), path, o)
+	w, err := f.Create(context.Background(), path, o)
 	check(t, err)
 	for i, topic := range topics {
 		id, err := w.CreateTopic(topic)

@@ -15,7 +15,7 @@ func (g *Guard) Target(f *storage.Format, path string) error {
 			return err
 		}
 	}
-	if !f.Appends {
+	if f.AppendTo == nil {
 		return &Refusal{path, "nothing can be added to a " + f.Name, "write a new recording: bagconv merge IN IN... OUT",
 			storage.ErrUnsupported}
 	}

@@ -18,7 +18,7 @@ import (
 // appending adds to recordings: what was there stays and what is added follows it, a
 // contradiction is refused, and at every moment the target reads as before or as after.
 func (c *Config) appending(t *testing.T) {
-	if !c.Format.Appends || c.NoAppend != "" {
+	if c.Format.AppendTo == nil || c.NoAppend != "" {
 		c.appendsNot(t)
 		return
 	}
@@ -30,11 +30,24 @@ func (c *Config) appending(t *testing.T) {
 	}
 }
 
-// appendsNot: a format that cannot add to a recording refuses it and changes nothing.
+// Adding returns a format whose Create adds to the recording at the path, as AppendTo of f.
+func Adding(f *storage.Format) *storage.Format {
+	adding := *f
+	adding.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+		w, _, err := f.AppendTo(ctx, path, o)
+		return w, err
+	}
+	return &adding
+}
+
+// appendsNot: a recording that nothing can be added to is refused, and does not change.
 func (c *Config) appendsNot(t *testing.T) {
+	if c.Format.AppendTo == nil {
+		return
+	}
 	path := c.written(t, c.small())
 	before := digest(t, filepath.Dir(path))
-	if err := WriteAll(c.Format, path, storage.WriteOptions{Append: true}, c.addition()); !errors.Is(err,
+	if err := WriteAll(Adding(c.Format), path, storage.WriteOptions{}, c.addition()); !errors.Is(err,
 		storage.ErrUnsupported) {
 		t.Errorf("Append: %v", err)
 	}
@@ -87,7 +100,7 @@ func (c *Config) appendTwice(t *testing.T) {
 	want := c.small()
 	path := c.written(t, want)
 	for i, write := range []func(*storage.Format, string, storage.WriteOptions, Recording) error{WriteAll, WriteBlocks} {
-		if err := write(c.Format, path, storage.WriteOptions{Append: true}, c.addition()); err != nil {
+		if err := write(Adding(c.Format), path, storage.WriteOptions{}, c.addition()); err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
 		want = added(want, c.addition())
@@ -101,16 +114,17 @@ func (c *Config) appendTwice(t *testing.T) {
 // appendRefused: no target, two writers, a damaged target; and Close without Commit. All of
 // them leave what is there.
 func (c *Config) appendRefused(t *testing.T) {
-	o := storage.WriteOptions{Append: true}
-	if _, err := c.Format.Create(context.Background(), filepath.Join(t.TempDir(), c.Name), o); !errors.Is(err,
-		fs.ErrNotExist) {
+	appendTo := func(path string) (storage.Writer, []storage.Topic, error) {
+		return c.Format.AppendTo(context.Background(), path, storage.WriteOptions{})
+	}
+	if _, _, err := appendTo(filepath.Join(t.TempDir(), c.Name)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no recording is there: %v", err)
 	}
 	path := c.written(t, c.small())
 	dir := filepath.Dir(path)
 	before := digest(t, dir)
 	for _, n := range []int{0, 200} {
-		w, err := c.Format.Create(context.Background(), path, o)
+		w, have, err := appendTo(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,10 +133,10 @@ func (c *Config) appendRefused(t *testing.T) {
 		if err := fill(w, more); err != nil {
 			t.Error(err)
 		}
-		if have := storage.WriterCapabilities(w).Append; have == nil || len(have.Topics()) != len(c.small().Topics) {
+		if len(have) != len(c.small().Topics) {
 			t.Errorf("it does not tell which topics are there: %v", have)
 		}
-		if second, err := c.Format.Create(context.Background(), path, o); err == nil {
+		if second, _, err := appendTo(path); err == nil {
 			t.Error("two writers add to one recording")
 			_ = second.Close()
 		} else if !errors.Is(err, storage.ErrLocked) {
@@ -156,7 +170,7 @@ func (c *Config) appendDamaged(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	before := digest(t, filepath.Dir(path))
-	if err := WriteAll(c.Format, path, storage.WriteOptions{Append: true}, c.addition()); !errors.Is(err,
+	if err := WriteAll(Adding(c.Format), path, storage.WriteOptions{}, c.addition()); !errors.Is(err,
 		storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) {
 		t.Errorf("a damaged recording: %v", err)
 	}
@@ -181,7 +195,7 @@ func (c *Config) appendContradiction(t *testing.T) {
 		wrong["definition of "+d.Type] = topic
 	}
 	for name, topic := range wrong {
-		w, err := c.Format.Create(context.Background(), path, storage.WriteOptions{Append: true})
+		w, _, err := c.Format.AppendTo(context.Background(), path, storage.WriteOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +266,7 @@ func (c *Config) appendFaults(t *testing.T) {
 		for n := 1 + int64(i)%step; ; n += step { // not all at the same ones
 			path := c.written(t, first)
 			disk := &faultio.FS{FS: iox.OS, N: n, Fault: fault, NoSync: true}
-			err := WriteAll(c.Format, path, storage.WriteOptions{FS: disk, ChunkSize: 20 << 10, Append: true}, more)
+			err := WriteAll(Adding(c.Format), path, storage.WriteOptions{FS: disk, ChunkSize: 20 << 10}, more)
 			if !disk.Fired() {
 				if err != nil || n < 5 {
 					t.Errorf("after %d operations: %v", n, err)
@@ -271,7 +285,7 @@ func (c *Config) appendFaults(t *testing.T) {
 				t.Errorf("fault %d, operation %d: the recording reads neither as before nor as after", fault, n)
 			}
 			if !whole {
-				if err := WriteAll(c.Format, path, storage.WriteOptions{Append: true, NoSync: true}, more); err != nil {
+				if err := WriteAll(Adding(c.Format), path, storage.WriteOptions{NoSync: true}, more); err != nil {
 					t.Errorf("fault %d, operation %d: the next run: %v", fault, n, err)
 				}
 				c.reads(t, path, both.Messages)

@@ -38,11 +38,7 @@ func reference(broken string) *storage.Format {
 		Open: func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 			return openRef(ctx, path, o, broken)
 		},
-		Appends: true,
 		Create: func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
-			if o.Append {
-				return appendRef(ctx, path, o, broken)
-			}
 			if err := options.Check(&o); err != nil && broken != "takes any option" {
 				return nil, err
 			}
@@ -55,6 +51,9 @@ func reference(broken string) *storage.Format {
 				return w, os.WriteFile(path, nil, 0o666)
 			}
 			return w, nil
+		},
+		AppendTo: func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, []storage.Topic, error) {
+			return appendRef(ctx, path, o, broken)
 		},
 	}
 }

@@ -32,24 +32,25 @@ type refWriter struct {
 }
 
 // appendRef adds to a recording, by writing it anew.
-func appendRef(ctx context.Context, path string, o storage.WriteOptions, broken string) (storage.Writer, error) {
+func appendRef(ctx context.Context, path string, o storage.WriteOptions, broken string) (storage.Writer,
+	[]storage.Topic, error) {
 	lock, err := iox.FS(o.FS).OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := iox.TryLock(lock); err != nil && broken != "two add at once" {
-		return nil, errors.Join(err, lock.Close())
+		return nil, nil, errors.Join(err, lock.Close())
 	}
 	r, err := openRef(ctx, path, storage.ReadOptions{FS: o.FS}, broken)
 	if err != nil && broken == "adds to anything" {
 		r, err = &refReader{}, nil
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("ref: %w: %w", storage.ErrCorrupt, err), lock.Close())
+		return nil, nil, errors.Join(fmt.Errorf("ref: %w: %w", storage.ErrCorrupt, err), lock.Close())
 	}
 	out, err := iox.NewOutput(o.FS, path, true, !o.NoSync)
 	if err != nil {
-		return nil, errors.Join(err, lock.Close())
+		return nil, nil, errors.Join(err, lock.Close())
 	}
 	w := &refWriter{out: out, fs: iox.FS(o.FS), broken: broken, lock: lock, rec: r.(*refReader).rec}
 	w.old = append([]storage.Topic{}, w.rec.Topics...)
@@ -57,13 +58,10 @@ func appendRef(ctx context.Context, path string, o storage.WriteOptions, broken 
 	case "adds to an empty copy":
 		w.rec.Messages = nil
 	case "shows what is added early":
-		return w, os.Truncate(path, 3)
+		return w, w.old, os.Truncate(path, 3)
 	}
-	return w, nil
+	return w, w.old, nil
 }
-
-// Topics are those of the recording that it adds to.
-func (w *refWriter) Topics() []storage.Topic { return w.old }
 
 // continued returns the topic that t continues.
 func (w *refWriter) continued(t *storage.Topic) (int, error) {

@@ -44,7 +44,7 @@ type Config struct {
 	NoFaultFS string
 
 	// NoAppend is why nothing can be added to recordings of this Name, although the format
-	// has WriteOptions.Append.
+	// has AppendTo.
 	NoAppend string
 
 	// OverlapCode is the code of the warning about messages that were added and are earlier than

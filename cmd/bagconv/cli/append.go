@@ -23,7 +23,7 @@ func (e *env) append(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	job.Sink, job.Formats, job.Write.Append = filepath.Clean(target), e.formats, true
+	job.Sink, job.Formats, job.Append = filepath.Clean(target), e.formats, true
 	if err := e.takeInputs(job, paths); err != nil {
 		return err
 	}

@@ -195,7 +195,7 @@ func (e *env) within(path, dir string) bool {
 // appendable lists the names of the formats that can be added to.
 func (e *env) appendable() (names []string) {
 	for _, f := range e.formats.Formats() {
-		if f.Appends {
+		if f.AppendTo != nil {
 			names = append(names, f.Name)
 		}
 	}

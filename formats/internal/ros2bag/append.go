@@ -119,7 +119,6 @@ func (a *Addition) open() (*storage.Info, error) {
 	if err = r.Close(); err != nil {
 		return nil, err
 	}
-	a.topics = []storage.Topic{}
 	for i := range info.Topics {
 		a.topics = append(a.topics, info.Topics[i].Topic)
 	}
@@ -163,14 +162,6 @@ func (a *Addition) Distro() map[string]string {
 		return nil
 	}
 	return map[string]string{storage.MetaDistro: a.meta.Distro}
-}
-
-// Topics returns the topics of the recording. See storage.Appender.
-func (a *Addition) Topics() []storage.Topic {
-	if a == nil {
-		return nil
-	}
-	return a.topics
 }
 
 // Continue checks a topic against the topics of the recording. A topic without profiles takes the

@@ -19,7 +19,7 @@ var formatNames = map[string]string{SQLite: FormatSQLite, MCAP: FormatMCAP}
 
 // NewFormat completes the format of recordings with this storage by what all storages have in common.
 func (s *Storage) NewFormat(f storage.Format) *storage.Format {
-	f.Name, f.Folder, f.Appends = s.Format, true, true
+	f.Name, f.Folder = s.Format, true
 	f.Holds.Metadata, f.Holds.QoS, f.Holds.ServiceText, f.Holds.Native = []string{"*"}, true, true, cdr
 	f.Layout = storage.Layout{Files: s.Files, RecordingOf: s.Whole, Recordings: s.Recordings, Listing: &metadataListing,
 		Stem: s.Stem}

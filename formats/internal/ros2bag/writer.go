@@ -142,18 +142,18 @@ func (w *Writer) Create() (err error) {
 	return w.start()
 }
 
-// Append starts to add parts to a folder, which read opens. options changes the options of new
-// parts to what the recording has; nil: nothing is changed. See Addition.
-func (w *Writer) Append(read inplace.Opener, options func(*storage.Info)) (err error) {
+// Append starts to add parts to a folder, which read opens, and returns its topics. options changes the options
+// of new parts to what the recording has; nil: nothing is changed. See Addition.
+func (w *Writer) Append(read inplace.Opener, options func(*storage.Info)) ([]storage.Topic, error) {
 	add, info, err := w.Storage.NewAddition(w.State.Ctx, w.path, w.Options, read)
 	if err != nil {
-		return w.Fail("recording to be added to", err)
+		return nil, w.Fail("recording to be added to", err)
 	}
 	w.add, w.Out, w.Profile, w.Options.Metadata = add, add.Out, add.Profile, add.Distro()
 	if options != nil {
 		options(info)
 	}
-	return w.start()
+	return add.topics, w.start()
 }
 
 // start begins the first part.
@@ -191,9 +191,6 @@ func (w *Writer) Last() *OutPart { return w.parts[len(w.parts)-1] }
 
 // Identity returns that players know topics by name, type and encoding. See storage.Writer.
 func (w *Writer) Identity() storage.Identity { return storage.IdentityType }
-
-// Topics returns the topics of the recording that it adds to. See storage.Appender.
-func (w *Writer) Topics() []storage.Topic { return w.add.Topics() }
 
 // CreateTopic makes a topic known. The same name with another type or encoding is a topic of its
 // own. Readers cannot distinguish two topics of the same name, type and encoding, so the second is

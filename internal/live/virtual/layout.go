@@ -64,7 +64,7 @@ type fileState struct {
 // without a name. Formats whose outputs cannot be made in parts are ErrUnsupported; otherwise
 // errors are the errors of Run.
 func newLayout(ctx context.Context, job convert.Job) (l *layout, err error) {
-	if job.Write.SegmentSize > 0 || job.Write.SegmentDuration > 0 || job.Write.Append || job.Extras != "" || job.DryRun {
+	if job.Write.SegmentSize > 0 || job.Write.SegmentDuration > 0 || job.Append || job.Extras != "" || job.DryRun {
 		return nil, errors.New("internal error: a layout of other than one file")
 	}
 	parts := tapped(&job)
