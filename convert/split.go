@@ -18,9 +18,8 @@ type Cut struct {
 	At       []selection.Time // begin new parts at these times
 }
 
-// maxParts is into how many parts a recording is split at most. More come of a
-// slip of the pen, or of a clock that was wrong for a while.
-const maxParts = 10_000
+// maxParts is into how many parts a recording is split at most.
+const maxParts = recording.MaxParts
 
 // ErrParts is the error of a cut that makes more of them.
 var ErrParts = errors.New("this would make more than 10,000 parts")

@@ -285,7 +285,10 @@ class SplitFlags(TypedDict, total=False):
     max_size: Value  # begin a new part before one has more message data
     max_duration: Value  # begin a new part after this time
     at: Values  # begin new parts at these times
-    by: str | None  # write one part per topic
+    by: Values  # topic, or value and an expression
+    on: Value  # begin a new part where a condition begins to hold
+    between: Values  # two conditions, of the first and the last message of parts
+    rest: bool | None  # with --between: also parts of what is outside
     topic: Values  # only these topics
     topics: Values  # only these topics
     exclude_topic: Values  # leave out these topics

@@ -125,7 +125,7 @@ func plainError(err error) error {
 func configValues(f *flags.Flag, value *yaml.Node) ([]string, error) {
 	items := []*yaml.Node{value}
 	if value.Kind == yaml.SequenceNode {
-		if !f.Several {
+		if !f.Several && f.Second == "" {
 			return nil, errors.New(" takes one value, not a list")
 		}
 		items = value.Content

@@ -103,7 +103,7 @@ func pythonType(f *flags.Flag) string {
 		return "bool | None"
 	case f.Name == "start" || f.Name == "end":
 		return "Time"
-	case f.Several || f.Kind == flags.SomeWords || f.Name == "at":
+	case f.Several || f.Second != "" || f.Kind == flags.SomeWords || f.Name == "at":
 		return "Values"
 	case f.Kind == flags.OneWord:
 		return "str | None"

@@ -21,7 +21,8 @@ type resultJSON struct {
 	ExitStatus    int    `json:"exit_status"`
 	Error         string `json:"error,omitempty"`
 	convert.Report
-	Live any `json:"live,omitempty"` // of record, its topics as live.TopicStats, and of play, a live.Played
+	Part *partJSON `json:"part,omitempty"` // of split, by the values of messages
+	Live any       `json:"live,omitempty"` // of record, its topics as live.TopicStats, and of play, a live.Played
 }
 
 // resultOf makes the JSON of a run; err is how the run ended.

@@ -162,12 +162,13 @@ func (e *env) runAll(ctx context.Context, jobs []*convert.Job) (results []*resul
 		result.IO = e.meter.Counts()
 		return []*resultJSON{result}, err
 	}
-	for _, report := range reports {
+	for i, report := range reports {
 		if report.Sink.Files == nil && report.Share == 0 {
 			continue // nothing of it was selected
 		}
 		result := resultOf(report, nil)
 		result.Verified, result.IO = e.set.verified, e.meter.Counts()
+		result.Part = e.set.split.about[jobs[i].Sink]
 		if report := e.set.live.report; report != nil {
 			result.Live = report()
 		}

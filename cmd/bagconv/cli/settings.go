@@ -4,6 +4,7 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/check"
 	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/internal/convert/render"
 	"github.com/bagconv/bagconv/internal/remote"
 )
@@ -121,6 +122,8 @@ type splitSettings struct {
 	maxSize     string
 	maxDuration int64 // ns
 	at          []string
+	episodes    recording.Episodes
+	about       map[string]*partJSON // the parts of episodes, by the paths of their outputs
 }
 
 // verifySettings are the flags of verify.

@@ -20,6 +20,7 @@ type splitPart struct {
 	name   string // what is put between the stem and the ending
 	window selection.Window
 	topic  string // "": all of the selection
+	about  *partJSON
 }
 
 // split runs a conversion for each part.
@@ -61,7 +62,7 @@ func (e *env) split(ctx context.Context) error {
 	if job.DryRun { // besides the parts nothing is looked at
 		job.Extras, job.SkipExtras = "", job.Extras != ""
 	}
-	write := func() error { return e.runJobs(ctx, stem, partJobs(job, parts, stem, ext), false) }
+	write := func() error { return e.runJobs(ctx, stem, e.partJobs(job, parts, stem, ext), false) }
 	if job.Extras == "" || job.SinkFormat.Holds.Extras {
 		return write()
 	}
@@ -124,25 +125,33 @@ func partNames(in, out string, folder bool, sink *storage.Format) (stem, ext str
 	return strings.TrimSuffix(filepath.Clean(out), ext), ext
 }
 
-// splitParts finds where to split.
-func (e *env) splitParts(ctx context.Context, job *convert.Job) ([]splitPart, error) {
+// splitWay returns the flag that says how to split.
+func (e *env) splitWay() (string, error) {
 	var ways []string
-	for _, f := range []string{"max-size", "max-duration", "at", "by"} {
+	for _, f := range []string{"max-size", "max-duration", "at", "by", "on", "between"} {
 		if e.command.IsSet(f) {
 			ways = append(ways, "--"+f)
 		}
 	}
 	if len(ways) != 1 {
-		what := "split needs exactly one of --max-size, --max-duration, --at, --by"
+		what := "split needs exactly one of --max-size, --max-duration, --at, --by, --on, --between"
 		if len(ways) > 1 {
 			what += ", not " + strings.Join(ways, " and ")
 		}
-		return nil, flags.Usage("for example: --max-size 2G, or --max-duration 1m", "%s", what)
+		return "", flags.Usage("for example: --max-size 2G, or --max-duration 1m", "%s", what)
+	}
+	return ways[0], nil
+}
+
+// splitParts finds where to split.
+func (e *env) splitParts(ctx context.Context, job *convert.Job) ([]splitPart, error) {
+	way, err := e.splitWay()
+	if err != nil {
+		return nil, err
 	}
 	var cut convert.Cut
 	var times []string // of --at
-	var err error
-	switch ways[0] {
+	switch way {
 	case "--max-size":
 		if cut.Size, err = storage.ParseSize(e.set.split.maxSize); err != nil || cut.Size <= 0 {
 			return nil, flags.Usage("", "--max-size needs a size such as 2G, not %q", e.set.split.maxSize)
@@ -159,7 +168,10 @@ func (e *env) splitParts(ctx context.Context, job *convert.Job) ([]splitPart, er
 				cut.At, times = append(cut.At, t), append(times, s)
 			}
 		}
-	case "--by":
+	default:
+		if e.set.split.episodes.Flag != "" {
+			return e.episodeParts(ctx, job)
+		}
 		return e.topicParts(ctx, job)
 	}
 	windows, outside, err := convert.Windows(ctx, job, cut)
@@ -252,11 +264,14 @@ func fileName(topic string) string {
 }
 
 // partJobs returns the conversions that write the parts.
-func partJobs(job *convert.Job, parts []splitPart, stem, ext string) []*convert.Job {
+func (e *env) partJobs(job *convert.Job, parts []splitPart, stem, ext string) []*convert.Job {
 	jobs := make([]*convert.Job, len(parts))
 	for i, p := range parts {
 		j := *job
 		j.Sink = stem + p.name + ext
+		if p.about != nil {
+			e.set.split.about[j.Sink] = p.about
+		}
 		if p.topic != "" {
 			j.Select.Topics, j.Edit = []selection.Pattern{selection.Exactly(p.topic)}, job.Edit.Of(p.topic)
 			j.Select.Where = job.Select.Where.Part()
@@ -275,7 +290,7 @@ func (e *env) splitCommand() flags.Command {
 		About: `Cuts a recording into several. Each part can be used alone: it begins with the
 last messages of latched topics and /tf_static from before (see --latch). The
 parts of out{file} are out_000{file}, out_001{file}, ...; with --by topic each has
-the name of its topic. If OUT has / at its end or no ending, it is a folder: the
+the name of its topic, and with --by value its number and the value. If OUT has / at its end or no ending, it is a folder: the
 parts lie in it and have the name and the format of IN.`,
 		Note: `A part without messages is not written; the others keep their numbers. There can be 10,000 parts. A run that fails
 leaves none of them. IN is read once for every 64 parts, and --max-size reads it
@@ -285,6 +300,7 @@ per part.`,
 			"bagconv split drive{file} parts/ --max-duration 1m",
 			"bagconv split drive{file} part{other} --max-size 2G",
 			"bagconv split drive_ros2/ cut{file} --at 10s,1m30s",
+			"bagconv split drive{file} runs/ --between '/run.on' '!/run.on'",
 		},
 		Exits: flags.Exits{
 			0:   "all parts are written; nothing is lost that their format can store",
@@ -307,7 +323,21 @@ func (s *settings) splitFlags() []flags.Flag {
 			Help: "begin a new part after this time: 60s, 5m"},
 		flags.Flag{Name: "at", Arg: "TIME,TIME...", Several: true, Set: flags.Put(&s.split.at),
 			Help: "begin new parts at these times"},
-		flags.Flag{Name: "by", Kind: flags.OneWord, Values: flags.Words("topic"), Help: "write one part per topic"},
+		flags.Flag{Name: "by", Arg: "topic|value EXPR", Values: flags.Words("topic", "value"), Second: "EXPR",
+			SecondAfter: "value", Set: s.setBy, Brief: "topic, or value and an expression",
+			Help: "topic: write one part per topic; value and an expression, such as /state.mode: begin a new part if it has " +
+				"another value"},
+		flags.Flag{Name: "on", Arg: "EXPR", Set: s.episode(&s.split.episodes.On),
+			Brief: "begin a new part where a condition begins to hold",
+			Help: "begin a new part where a condition, such as '/odom.pose.pose.position.x > 2', begins to hold: " +
+				"docs/fields.md"},
+		flags.Flag{Name: "between", Arg: "EXPR", Second: "EXPR",
+			Set:   s.episode(&s.split.episodes.From, &s.split.episodes.To),
+			Brief: "two conditions, of the first and the last message of parts",
+			Help: "write parts from a message for which the first of two conditions holds to the next for which the second " +
+				"one does: the first and the last message of parts"},
+		flags.Flag{Name: "rest", Kind: flags.OnOff, Set: s.setRest, Brief: "with --between: also parts of what is outside",
+			Help: "with --between: also parts of what is outside, before, between and after"},
 	)
 }
 

@@ -22,6 +22,7 @@ func (e *env) writeParts(results []*resultJSON, quiet, verbose bool) {
 			if s := r.Selection; s != nil {
 				line += takenText(s)
 			}
+			line += r.Part.text()
 			fmt.Fprintln(e.Err, phrase.Clean(line))
 		}
 	}

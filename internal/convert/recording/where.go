@@ -75,11 +75,22 @@ type test struct {
 
 // Holds implements selection.Filter.
 func (t *test) Holds(data []byte, logTime int64) (bool, error) {
+	return askFilter(t, (*where.Filter).Holds, data, logTime)
+}
+
+// value returns the value of a message as text.
+func (t *test) value(data []byte, logTime int64) (string, error) {
+	return askFilter(t, (*where.Filter).Value, data, logTime)
+}
+
+// askFilter asks the filter of a test about a message.
+func askFilter[T any](t *test, ask func(*where.Filter, []byte) (T, error), data []byte, logTime int64) (no T,
+	err error) {
 	if t.err != nil {
-		return false, t.err
+		return no, t.err
 	}
 	if t.head == nil {
-		return t.filter.Holds(data)
+		return ask(t.filter, data)
 	}
 	buf, _ := t.buffers.Get().(*[]byte)
 	if buf == nil {
@@ -88,10 +99,10 @@ func (t *test) Holds(data []byte, logTime int64) (bool, error) {
 	defer t.buffers.Put(buf)
 	made, err := mapping.AppendAt(t.head, (*buf)[:0], data, logTime)
 	if err != nil {
-		return false, err
+		return no, err
 	}
 	*buf = made
-	return t.filter.Holds(made)
+	return ask(t.filter, made)
 }
 
 // tests compiles the conditions: by subject, then by TopicID; nil: the subject is not about the topic.
@@ -118,7 +129,7 @@ func (s *Source) tests(ctx context.Context, named *storage.Info, subjects []sele
 				filter, err = subject.Condition.Compile([]string{subject.Name}, typ)
 			}
 			if err != nil {
-				return nil, &ConditionError{s.Info.Topics[i].Name, err}
+				return nil, &ConditionError{s.Info.Topics[i].Name, subject.Flag, err}
 			}
 			tests[k][i] = &test{head: def.Head, filter: filter}
 		}
@@ -128,11 +139,13 @@ func (s *Source) tests(ctx context.Context, named *storage.Info, subjects []sele
 
 // A ConditionError is the error of a condition that the type of a topic does not fit.
 type ConditionError struct {
-	Topic string
-	Err   error
+	Topic, Flag string
+	Err         error
 }
 
-func (e *ConditionError) Error() string { return fmt.Sprintf("topic %s: --where %v", e.Topic, e.Err) }
+func (e *ConditionError) Error() string {
+	return fmt.Sprintf("topic %s: %s %v", e.Topic, e.Flag, e.Err)
+}
 func (e *ConditionError) Unwrap() error { return e.Err }
 
 // holds reports whether a choice takes a message, by its time and its values.

@@ -10,6 +10,7 @@ import (
 // Where selects messages by their values. The zero value is no condition.
 type Where struct {
 	Conditions []*where.Condition // all of them apply
+	Flag       string             // by which the line has them; "": --where
 
 	// of all topics that are selected, messages are taken that are near to a match, or between two: see Stretched
 	Within int64 // ns; only if Near
@@ -29,9 +30,17 @@ func (w Where) Part() Where {
 // Stretched reports whether the conditions choose stretches of time, and not messages.
 func (w *Where) Stretched() bool { return w.Near || w.While }
 
+func (w *Where) flag() string {
+	if w.Flag == "" {
+		return "--where"
+	}
+	return w.Flag
+}
+
 // A Subject is a topic of conditions as it is written, and the topics of a recording that it stands for.
 type Subject struct {
 	Condition *where.Condition
+	Flag      string // by which the line has it
 	Name      string
 	Topics    []bool // index = storage.TopicID
 }
@@ -44,7 +53,7 @@ func (w *Where) Subjects(info *storage.Info) (list []Subject) {
 			if err != nil {
 				continue // check has refused it
 			}
-			s := Subject{c, name, make([]bool, len(info.Topics))}
+			s := Subject{c, w.flag(), name, make([]bool, len(info.Topics))}
 			for i := range info.Topics {
 				s.Topics[i] = p.Match(info.Topics[i].Name)
 			}
@@ -80,7 +89,7 @@ func (w *Where) check(info *storage.Info, c *Choice) error {
 				return err
 			}
 			var no *UnknownError
-			if err := checkTopic("--where", p, info, c); errors.As(err, &no) && (!no.LeftOut || !w.part && !w.Stretched()) {
+			if err := checkTopic(w.flag(), p, info, c); errors.As(err, &no) && (!no.LeftOut || !w.part && !w.Stretched()) {
 				return no
 			}
 		}

@@ -67,12 +67,24 @@ func (r *run) fail(format string, a ...any) {
 
 // Holds reports whether a message fulfils all parts. The error says why the message does not decide it.
 func (f *Filter) Holds(data []byte) (bool, error) {
-	r := f.runs.Get().(*run)
-	r.c, r.err = message.Open(f.typ, data), nil
+	r := f.begin(data)
 	holds := true
 	for i := 0; i < len(f.parts) && holds && r.err == nil; i++ {
 		holds = f.parts[i].truth(r)
 	}
+	err := f.end(r)
+	return holds && err == nil, err
+}
+
+// begin begins the run of a message.
+func (f *Filter) begin(data []byte) *run {
+	r := f.runs.Get().(*run)
+	r.c, r.err = message.Open(f.typ, data), nil
+	return r
+}
+
+// end ends a run, and returns its error.
+func (f *Filter) end(r *run) error {
 	err := r.err
 	if wrong := r.c.Err(); err == nil && wrong != nil {
 		err = wrong
@@ -80,7 +92,7 @@ func (f *Filter) Holds(data []byte) (bool, error) {
 	r.c.Close()
 	r.c = nil
 	f.runs.Put(r)
-	return holds && err == nil, err
+	return err
 }
 
 // A compiler makes a filter of parts of a condition.
@@ -102,7 +114,7 @@ func (c *Condition) Compile(names []string, t *message.Type) (*Filter, error) {
 		}
 		k.know(p.node)
 		v, err := k.value(p.node)
-		if err == nil && v.kind != truth {
+		if err == nil && v.kind != truth && !c.valued {
 			err = k.wrong(p.node, "it is %s, and no condition", v.kind)
 		}
 		if err != nil {

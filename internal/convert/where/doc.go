@@ -5,6 +5,7 @@
 //	c.Topics()                                // /odom, /tf
 //	f, err := c.Compile([]string{"/odom"}, t) // of a message.Type; the error points at a place in the text
 //	holds, err := f.Holds(data)               // the error: the message does not decide it
+//	c, err = where.ParseValue("/gear.x + 1")  // of any kind; Filter.Value returns it as text
 //
 // A condition is a list of parts with && between them. A part is about one topic, and applies to the messages of that
 // topic alone: a message is taken if all parts about its topic hold, and a topic without a part is not looked at. A

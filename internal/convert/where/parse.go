@@ -21,8 +21,9 @@ const maxText = 8192
 
 // A Condition is a text that was read.
 type Condition struct {
-	text  string
-	parts []part
+	text   string
+	parts  []part
+	valued bool // it has a value of any kind, and is one part
 }
 
 // A part is what has && on both sides.
@@ -60,6 +61,26 @@ func (c *Condition) String() string { return c.text }
 // Parse reads a condition. The error is an *Error.
 func Parse(text string) (*Condition, error) {
 	c := &Condition{text: text}
+	root, err := c.parse()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.split(root)
+}
+
+// ParseValue reads what may have a value of any kind, about one topic: see Filter.Value. The error is an *Error.
+func ParseValue(text string) (*Condition, error) {
+	c := &Condition{text: text, valued: true}
+	root, err := c.parse()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.add(root)
+}
+
+// parse reads the text.
+func (c *Condition) parse() (ast.Node, error) {
+	text := c.text
 	switch {
 	case len(text) > maxText:
 		return nil, &Error{text[:40], 0, fmt.Sprintf("a condition of %d bytes", len(text)),
@@ -75,7 +96,7 @@ func Parse(text string) (*Condition, error) {
 	if err != nil {
 		return nil, c.syntax(err)
 	}
-	return c, c.split(tree.Node)
+	return tree.Node, nil
 }
 
 // grammar has all functions as plain calls: which there are is for the compiler.
@@ -104,6 +125,11 @@ func (c *Condition) split(n ast.Node) error {
 		}
 		return c.split(and.Right)
 	}
+	return c.add(n)
+}
+
+// add takes a part, and finds its topic.
+func (c *Condition) add(n ast.Node) error {
 	var topics []string
 	var wrong error
 	walk(n, func(n ast.Node) bool {

@@ -216,3 +216,32 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestValue: values of all kinds as text; equal values have equal text.
+func TestValue(t *testing.T) {
+	typ, b := sample(t)
+	for expr, want := range map[string]string{
+		"/a.n": "7", "/a.n > 5 && /a.on": "true", "/a.name": "a lidär", "/a.nan": "NaN", "-/a.nan": "NaN", "0.0 * -/a.n": "0",
+		"float(/a.n) * 0": "0", "/a.f + 0.0": "0.10000000149011612", "/a.at": "2023-11-14T22:13:20.5Z", "/a.d": "-500ms",
+		"/a.list[1]": "-1", "count(/a.list[] > 0)": "1", "HIGH + /a.n": "12", "1/(/a.n-7)": "a division by zero",
+		"/a.big": "2^63-1", "/a.list[9]": "no element",
+	} {
+		c, err := ParseValue(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := c.Compile([]string{"/a"}, typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.Value(b)
+		if err != nil && !strings.Contains(err.Error(), want) || err == nil && got != want {
+			t.Errorf("%s: %s, %v, want %s", expr, got, err, want)
+		}
+	}
+	for _, expr := range []string{"/a.x == /b.x", "1 + 1", "/a.n +", strings.Repeat("-", 9000)} {
+		if _, err := ParseValue(expr); err == nil {
+			t.Errorf("%.20s is read", expr)
+		}
+	}
+}

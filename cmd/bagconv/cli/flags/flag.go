@@ -20,6 +20,8 @@ type Flag struct {
 	Arg         string // stands for the value in the help; "": the values do
 	Values      []Word // of OneWord and SomeWords; of the other kinds, values that are words
 	Suffix      string // of Topic and Input: what follows in the same word
+	Second      string // stands for a second value, which is the next word and another of the texts; "": there is none
+	SecondAfter string // the first value that has a second one; "": any
 	Several     bool   // may be given several times
 	ByOutput    bool   // the values depend on the format of the output, and the command checks them
 	LineOnly    bool   // cannot stand in a file of --config
@@ -160,7 +162,15 @@ func (f *Flag) Argument() string {
 	if f.Arg == "" && f.Kind != OnOff {
 		return strings.Join(f.ValueWords(), "|")
 	}
+	if f.Second != "" && f.SecondAfter == "" {
+		return f.Arg + " " + f.Second
+	}
 	return f.Arg
+}
+
+// hasSecond reports whether a second value follows a first one.
+func (f *Flag) hasSecond(first string) bool {
+	return f.Second != "" && (f.SecondAfter == "" || f.SecondAfter == first)
 }
 
 // Summary returns what the flag is about, in a few words.

@@ -12,6 +12,7 @@ import (
 // the last of them, as -t/imu, come apart, and a flag whose value may be left out gets it. A known name with too few
 // or too many dashes is wrong.
 func (p *parser) spelled(args []string) (words []string) {
+	var first *Flag // of two values, of which the line has the first one
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if len(arg) < 2 || arg[0] != '-' {
@@ -44,10 +45,26 @@ func (p *parser) spelled(args []string) (words []string) {
 		// The value of a flag stays as it is, whatever it looks like.
 		last := short[len(short)-1]
 		f := p.known[flagName(last)]
-		takes := f != nil && f.Kind != OnOff && f.NoValue == "" && !strings.Contains(last, "=")
-		if takes && i+1 < len(args) {
+		_, value, whole := strings.Cut(last, "=")
+		if f == nil || f.Kind == OnOff || f.NoValue != "" {
+			continue
+		}
+		if !whole && i+1 < len(args) {
 			i++
-			words = append(words, args[i])
+			value, whole = args[i], true
+			words = append(words, value)
+		}
+		switch {
+		case !whole || !f.hasSecond(value) || f == first:
+			first = nil
+		case i+1 < len(args) && flagName(args[i+1]) == f.Name:
+			first = f // and --flag=SECOND follows
+		default:
+			words = append(words, Dashed(f.Name))
+			if i+1 < len(args) {
+				i++
+				words = append(words, args[i])
+			}
 		}
 	}
 	return words
