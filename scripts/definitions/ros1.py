@@ -1,4 +1,4 @@
-"""Print the ROS 1 messages that Debian's packages know, and those of extra.txt, as JSON: name -> [text without comments, md5sum].
+"""Print the ROS 1 messages that Debian's packages know, and those of extra.txt and packages.txt, as JSON: name -> [text without comments, md5sum].
 
 Needs: python3-{std,sensor,geometry,nav,tf2,diagnostic,visualization,stereo,rosgraph,trajectory,shape,actionlib,map,move-base,pcl}-msgs
 python3-{genmsg,tf,actionlib,bond,dynamic-reconfigure,roscpp-msg}
@@ -27,9 +27,13 @@ for pkg in PACKAGES:
 context = msg_loader.MsgContext.create_default()
 for name, (body, _) in list(out.items()):
     msg_loader.load_msg_from_string(context, body, name)
-for block in open('extra.txt').read().split('== ')[1:]:
+specs = {}
+for block in (open('extra.txt').read() + open('packages.txt').read()).split('== ')[1:]:
     head, _, body = block.partition('\n')
-    if head.split()[1:] == ['noetic']:
+    if head.split()[1:] == ['noetic'] and head.split()[0] not in out:
         name, body = head.split()[0], body.strip('\n')
-        out[name] = [body, gentools.compute_md5(context, msg_loader.load_msg_from_string(context, body, name))]
+        specs[name] = body, msg_loader.load_msg_from_string(context, body, name)
+msg_loader.load_msg_from_string(context, 'uint8[16] uuid', 'uuid_msgs/UniqueID')   # geographic_msgs has such fields
+for name, (body, spec) in specs.items():
+    out[name] = [body, gentools.compute_md5(context, spec)]
 print(json.dumps(out, sort_keys=True))

@@ -107,7 +107,8 @@ for distro, which in DISTROS.items():
     store = stores[distro] = get_typestore(which)
     for name in store.fielddefs:
         types.setdefault((name, text(store, name)), []).append(distro)
-more = [(name, distros, body.strip('\n')) for name, distros, body in blocks('extra.txt') if distros != ['noetic']]   # no store has these
+more = [(name, distros, body.strip('\n')) for path in ('extra.txt', 'packages.txt')           # no store has these
+        for name, distros, body in blocks(path) if distros != ['noetic']]
 for name, distros, body in blocks('services.txt'):
     more += expand(name, distros, body)
 for name in list(stores['kilted'].fielddefs):                       # example_interfaces has std_msgs' again
@@ -115,7 +116,7 @@ for name in list(stores['kilted'].fielddefs):                       # example_in
     if pkg == 'std_msgs' and short not in ('Header', 'ColorRGBA'):
         more.append(('example_interfaces/msg/' + short, list(DISTROS), text(stores['kilted'], name).replace('std_msgs/', 'example_interfaces/')))
 for name, distros, body in more:
-    types[name, body] = distros
+    types.setdefault((name, body), []).extend(distros)
     for distro in distros:
         stores[distro].fielddefs[name] = fielddefs(name, body)
 
