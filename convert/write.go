@@ -96,16 +96,13 @@ func (o *output) open(ctx context.Context, src *recording.Source, memory int64) 
 		return err
 	}
 	o.Write, o.caps = o.writer.Write, storage.WriterCapabilities(o.writer)
-	o.Copier, o.Blocks, o.Checkpointer = o.caps.Copy, o.caps.Blocks, o.caps.Checkpoint
+	o.Copier, o.Blocks = o.caps.Copy, o.caps.Blocks
 	o.PartWriter, _ = o.writer.(recording.PartWriter)
-	o.Places = o.caps.Places
+	o.Places, _ = o.writer.(recording.PlaceWriter)
 	if job.Tap != nil {
 		if err := job.Tap.Opened(&o.Sink); err != nil {
 			return err
 		}
-	}
-	if src.Resumes() && o.Checkpointer == nil {
-		o.Blocks = nil // which Flush would end
 	}
 	o.plan.join(o.writer.Identity(), 0)
 	o.plan.continueTopics(o.old, src.Info)

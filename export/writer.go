@@ -131,7 +131,12 @@ type tableWriter struct {
 	storage.Writer
 	storage.BlockWriter
 	storage.LossLister
-	storage.PlaceWriter
+	placeWriter
+}
+
+// A placeWriter is the recording.PlaceWriter of this package.
+type placeWriter interface {
+	WriteAt(m *storage.Message, file string, offset int64) error
 }
 
 // Identity returns that a table has one type. See storage.Writer.
@@ -248,7 +253,7 @@ func (w *writer) Write(m *storage.Message) error {
 	return nil
 }
 
-// WriteAt adds a message that lies in a file. See storage.PlaceWriter.
+// WriteAt adds a message that lies in a file. See recording.PlaceWriter.
 func (w *writer) WriteAt(m *storage.Message, file string, offset int64) error {
 	if w.err != nil || w.joined != nil || int64(m.Topic) >= int64(len(w.topics)) || w.topics[m.Topic].placed == nil {
 		return w.Write(m)
@@ -397,9 +402,10 @@ func (w *writer) recycle(b *block) {
 // OnBlock hands full blocks to f. See storage.BlockWriter.
 func (w *writer) OnBlock(f func(storage.PendingBlock) error) { w.hand = f }
 
-// Flush hands out the blocks that are not full. See storage.BlockWriter.
-func (w *writer) Flush() error {
-	if w.err != nil {
+// Flush hands out the blocks that are not full, if no more messages follow: nothing can be read before the end.
+// See storage.BlockWriter.
+func (w *writer) Flush(more bool) error {
+	if w.err != nil || more {
 		return w.err
 	}
 	for _, t := range w.topics {
@@ -431,7 +437,7 @@ func (w *writer) Finish() (path string, err error) {
 	if err := w.beginOnce(); err != nil {
 		return "", w.fail(err)
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.Flush(false); err != nil {
 		return "", err
 	}
 	topics := []IndexTopic{}

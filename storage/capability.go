@@ -104,9 +104,11 @@ type BlockWriter interface {
 	// f fails the Write.
 	OnBlock(f func(PendingBlock) error)
 
-	// Flush hands out the last, partly filled block. All blocks must have been
-	// appended before Finish or Commit is called.
-	Flush() error
+	// Flush hands out the last, partly filled block. All blocks must have been appended before Finish or Commit
+	// is called. If more messages will follow, such as of a running system, the messages so far can be read when
+	// the blocks have been appended, even if the process is killed, as far as the format can do it; else only
+	// Finish or Commit may follow.
+	Flush(more bool) error
 }
 
 // A PendingBlock is a full block on its way to the file.
@@ -146,20 +148,6 @@ type Resumer interface {
 	// meanwhile, after the earlier ones. more is false if nothing can follow: the next round is the
 	// last one, and has no messages.
 	Resume() (more bool, err error)
-}
-
-// A Checkpointer is a Writer that can write the messages so far to its files while more will
-// follow, so that they can be read after the process is killed. With OnBlock it hands out the
-// last, partly filled block.
-type Checkpointer interface {
-	Checkpoint() error
-}
-
-// A PlaceWriter may write where a message lies instead of its bytes.
-type PlaceWriter interface {
-	// WriteAt is Write of a message whose Data lies in a file at an offset, as it is but for values of fixed size
-	// that a conversion has changed.
-	WriteAt(m *Message, file string, offset int64) error
 }
 
 // A FileLister is a Writer that may write other files than the one file or folder at
@@ -211,13 +199,11 @@ func ReaderCapabilities(r Reader) ReaderCaps {
 
 // WriterCaps are the optional interfaces of a Writer, nil if not implemented.
 type WriterCaps struct {
-	Blocks     BlockWriter
-	Copy       BlockCopier
-	Files      FileLister
-	Extras     ExtraWriter
-	Checkpoint Checkpointer
-	Losses     LossLister
-	Places     PlaceWriter
+	Blocks BlockWriter
+	Copy   BlockCopier
+	Files  FileLister
+	Extras ExtraWriter
+	Losses LossLister
 }
 
 // WriterCapabilities probes w.
@@ -227,8 +213,6 @@ func WriterCapabilities(w Writer) WriterCaps {
 	c.Copy, _ = w.(BlockCopier)
 	c.Files, _ = w.(FileLister)
 	c.Extras, _ = w.(ExtraWriter)
-	c.Checkpoint, _ = w.(Checkpointer)
 	c.Losses, _ = w.(LossLister)
-	c.Places, _ = w.(PlaceWriter)
 	return c
 }

@@ -82,7 +82,7 @@ func writeLent(t *testing.T, path string, chunk int64, sizes []int, inline bool)
 		}
 		clear(buf)
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.Flush(false); err != nil {
 		t.Fatal(err)
 	}
 	appendAll()

@@ -75,7 +75,7 @@ func (s *outSegment) add(t, content int64) {
 
 // nextSegment seals the segment being filled and starts another.
 func (w *writer) nextSegment() error {
-	if err := w.Flush(); err != nil {
+	if err := w.Flush(true); err != nil {
 		return err
 	}
 	if w.seg.number+1 == maxSegments {

@@ -133,7 +133,7 @@ func (w *writer) Write(m *storage.Message) error {
 	}
 	k := w.cur
 	if k != nil && (k.raw+content > w.chunkSize || k.body+whole > w.bodySize || m.LogTime-k.begin > chunkInterval) {
-		if err := w.Flush(); err != nil {
+		if err := w.Flush(true); err != nil {
 			return err
 		}
 		k = nil
@@ -145,7 +145,7 @@ func (w *writer) Write(m *storage.Message) error {
 	c.count++
 	lend := content > w.chunkSize && content >= minLent // no other message follows in this chunk
 	if k.add(c.prefix, m, size, whole, lend); lend {
-		return w.Flush()
+		return w.Flush(true)
 	}
 	return nil
 }
@@ -153,11 +153,8 @@ func (w *writer) Write(m *storage.Message) error {
 // OnBlock hands full chunks to f. See storage.BlockWriter.
 func (w *writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
 
-// Checkpoint ends the chunk. See storage.Checkpointer.
-func (w *writer) Checkpoint() error { return w.Flush() }
-
 // Flush ends the chunk. See storage.BlockWriter.
-func (w *writer) Flush() error {
+func (w *writer) Flush(bool) error {
 	if err := w.state.Usable(); err != nil {
 		return err
 	}
@@ -201,7 +198,7 @@ func (w *writer) commit() error {
 // finish writes what is left of the last segment.
 func (w *writer) finish() error {
 	w.state.OnBlock = nil // a last chunk is not handed out any more: nobody would append it
-	if err := w.Flush(); err != nil {
+	if err := w.Flush(false); err != nil {
 		return err
 	}
 	w.seal()

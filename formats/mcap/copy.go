@@ -367,7 +367,7 @@ func (w *writer) CopyBlock(b *storage.Batch) (bool, error) {
 	if !ok || s.from.copying != w.copying || len(b.Messages) == 0 || len(b.Messages) != len(s.index) {
 		return false, nil
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.Flush(true); err != nil {
 		return false, err
 	}
 	k := w.freeChunk()

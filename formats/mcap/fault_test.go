@@ -58,7 +58,7 @@ func write(t testing.TB, path string, o storage.WriteOptions, l layout, messages
 			t.Fatal(err)
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.Flush(false); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.writeAttachment(attachment{5, 4, "calib.yaml", "text/yaml", 10},

@@ -121,7 +121,7 @@ func (p outPart) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 }
 
 // Cut ends the chunk. See ros2bag.PartWriter.
-func (p outPart) Cut() error { return p.Flush() }
+func (p outPart) Cut() error { return p.Flush(true) }
 
 // Settle writes what stands after the data of a part, and closes it. See ros2bag.PartWriter.
 func (p outPart) Settle(last bool) error {
@@ -138,9 +138,6 @@ func (p outPart) Complete() error { return nil }
 
 // Close closes the file. See ros2bag.PartWriter.
 func (p outPart) Close() error { return p.closeFile() }
-
-// Checkpoint ends the chunk. See storage.Checkpointer.
-func (w *folderWriter) Checkpoint() error { return w.Flush() }
 
 // CopyFrom prepares for the chunks of a file or of the parts of a folder. See
 // storage.BlockCopier.
@@ -176,9 +173,8 @@ func (w *folderWriter) extra(write func() error) error {
 }
 
 var (
-	_ storage.Writer       = (*folderWriter)(nil)
-	_ storage.BlockWriter  = (*folderWriter)(nil)
-	_ storage.BlockCopier  = (*folderWriter)(nil)
-	_ storage.ExtraWriter  = (*folderWriter)(nil)
-	_ storage.Checkpointer = (*folderWriter)(nil)
+	_ storage.Writer      = (*folderWriter)(nil)
+	_ storage.BlockWriter = (*folderWriter)(nil)
+	_ storage.BlockCopier = (*folderWriter)(nil)
+	_ storage.ExtraWriter = (*folderWriter)(nil)
 )

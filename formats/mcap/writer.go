@@ -246,7 +246,7 @@ func (w *writer) Write(m *storage.Message) error {
 	last := k.rawSize()+recordHead+messageFixed+len(m.Data) > w.threshold
 	k.message(m, c.slot, last && w.codec == compress.None && w.packing == nil && len(m.Data) >= minLent)
 	if last {
-		return w.Flush()
+		return w.Flush(true)
 	}
 	return nil
 }
@@ -279,11 +279,8 @@ func (w *writer) SkipPreamble() {
 	}
 }
 
-// Checkpoint ends the chunk. See storage.Checkpointer.
-func (w *writer) Checkpoint() error { return w.Flush() }
-
 // Flush ends the chunk. See storage.BlockWriter.
-func (w *writer) Flush() error {
+func (w *writer) Flush(bool) error {
 	if err := w.state.Usable(); err != nil {
 		return err
 	}
@@ -308,7 +305,7 @@ func (w *writer) Commit() error { return w.state.Commit(w.Finish, w.out.Commit) 
 func (w *writer) finish() error {
 	if k := w.cur; k != nil { // not handed out any more: nobody would append it
 		w.state.OnBlock = nil
-		if err := w.Flush(); err != nil {
+		if err := w.Flush(false); err != nil {
 			return err
 		}
 	}

@@ -256,7 +256,7 @@ func (w *writer) CopyBlock(b *storage.Batch) (bool, error) {
 	if !w.defineBefore(s.used) {
 		return false, nil
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.Flush(true); err != nil {
 		return false, err
 	}
 	for _, u := range s.used {

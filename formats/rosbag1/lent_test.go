@@ -90,7 +90,7 @@ func writeLent(t *testing.T, path string, o storage.WriteOptions, messages []sto
 		}
 		clear(buf)
 	}
-	if err := w.(*writer).Flush(); err != nil {
+	if err := w.(*writer).Flush(false); err != nil {
 		t.Fatal(err)
 	}
 	appendAll()

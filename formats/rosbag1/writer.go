@@ -241,7 +241,7 @@ func (w *writer) Write(m *storage.Message) error {
 	}
 	k := w.cur
 	if k == nil || k.rawSize()+need > maxChunk {
-		if err := w.Flush(); err != nil {
+		if err := w.Flush(true); err != nil {
 			return err
 		}
 		k = w.newChunk()
@@ -257,7 +257,7 @@ func (w *writer) Write(m *storage.Message) error {
 	last := k.rawSize()+messageFixed+len(m.Data) > w.threshold
 	k.message(m, c.slot, last && w.codec == compress.None && w.enc == nil && len(m.Data) >= minLent)
 	if last {
-		return w.Flush()
+		return w.Flush(true)
 	}
 	return nil
 }
@@ -265,11 +265,8 @@ func (w *writer) Write(m *storage.Message) error {
 // OnBlock hands full chunks to f. See storage.BlockWriter.
 func (w *writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
 
-// Checkpoint ends the chunk. See storage.Checkpointer.
-func (w *writer) Checkpoint() error { return w.Flush() }
-
 // Flush ends the chunk. See storage.BlockWriter.
-func (w *writer) Flush() error {
+func (w *writer) Flush(bool) error {
 	if err := w.state.Usable(); err != nil {
 		return err
 	}
@@ -305,7 +302,7 @@ func (w *writer) Commit() error {
 func (w *writer) finish() error {
 	if k := w.cur; k != nil { // not handed out any more: nobody would append it
 		w.state.OnBlock = nil
-		if err := w.Flush(); err != nil {
+		if err := w.Flush(false); err != nil {
 			return err
 		}
 	}

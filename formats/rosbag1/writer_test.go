@@ -202,7 +202,7 @@ func TestOnBlock(t *testing.T) {
 				}
 				clear(m.Data) // Write keeps no reference
 			}
-			if err := w.Flush(); err != nil {
+			if err := w.Flush(false); err != nil {
 				t.Fatal(err)
 			}
 			close(jobs)

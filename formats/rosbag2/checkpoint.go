@@ -7,12 +7,15 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Checkpoint writes the messages so far, and topics and definitions that came since the last one.
-// The database stays empty for SQLite until the end, but a reader finds the pages of both
-// (salvage.go). Parts that get no more messages are finished, with the topics so far. Parts that
-// are compressed as a whole are refused: their bytes so far are not a file yet. On a store, nothing
-// is there before the end. See storage.Checkpointer.
-func (w *writer) Checkpoint() error {
+// Flush hands out what is left. If more messages will follow it is a checkpoint: it writes the messages so far,
+// and topics and definitions that came since the last one. The database stays empty for SQLite until the end, but
+// a reader finds the pages of both (salvage.go). Parts that get no more messages are finished, with the topics so
+// far. Parts that are compressed as a whole are refused: their bytes so far are not a file yet. On a store, nothing
+// is there before the end. See storage.BlockWriter.
+func (w *writer) Flush(more bool) error {
+	if !more {
+		return w.Writer.Flush(false)
+	}
 	if err := w.State.Usable(); err != nil {
 		return err
 	}

@@ -47,11 +47,11 @@ func TestCheckpoint(t *testing.T) {
 					check(t, w.Write(&m))
 					rows = append(rows, m)
 				}
-				check(t, w.Checkpoint())
+				check(t, w.Flush(true))
 				appendBlocks()
 				checkLeft(t, w.Out.Temp(), topics[:i+1], rows)
 			}
-			check(t, w.Flush())
+			check(t, w.Flush(false))
 			appendBlocks()
 			check(t, w.Commit())
 			compare(t, path, topics, rows)
@@ -76,7 +76,7 @@ func TestCheckpointPacked(t *testing.T) {
 	check(t, err)
 	defer w.Close()
 	var refused *storage.OptionError
-	if err := w.(storage.Checkpointer).Checkpoint(); !errors.As(err, &refused) {
+	if err := w.(storage.BlockWriter).Flush(true); !errors.As(err, &refused) {
 		t.Errorf("%v", err)
 	}
 }
@@ -183,12 +183,12 @@ func recordUntil(t *testing.T, path string, o storage.WriteOptions, topics []sto
 			}
 			rows = append(rows, m)
 		}
-		if err := errors.Join(w.Checkpoint(), appendBlocks()); err != nil {
+		if err := errors.Join(w.Flush(true), appendBlocks()); err != nil {
 			return flushed, err
 		}
 		flushed = rows[:len(rows):len(rows)]
 	}
-	if err := errors.Join(w.Flush(), appendBlocks()); err != nil {
+	if err := errors.Join(w.Flush(false), appendBlocks()); err != nil {
 		return flushed, err
 	}
 	return flushed, w.Commit()

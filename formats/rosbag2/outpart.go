@@ -180,12 +180,12 @@ func (p *outPart) Cut() error {
 			return err
 		}
 	}
-	return p.Flush()
+	return p.Flush(false)
 }
 
 // Flush ends the messages, and hands out the last pages and the pages of the index. See
 // ros2bag.PartWriter.
-func (p *outPart) Flush() error {
+func (p *outPart) Flush(bool) error {
 	p.ended = true
 	if p.w.packing.mode == ros2bag.ModeMessage {
 		return p.handRows()

@@ -109,7 +109,7 @@ func writeBlocks(t *testing.T, path string, o storage.WriteOptions, topics []sto
 	for i := range rows {
 		check(t, w.Write(&rows[i]))
 	}
-	check(t, w.Flush())
+	check(t, w.Flush(false))
 	close(blocks)
 	check(t, errors.Join(<-done, w.Commit()))
 }

@@ -165,7 +165,6 @@ func (w *writer) amend(m *ros2bag.Metadata) error {
 }
 
 var (
-	_ storage.Writer       = (*writer)(nil)
-	_ storage.BlockWriter  = (*writer)(nil)
-	_ storage.Checkpointer = (*writer)(nil)
+	_ storage.Writer      = (*writer)(nil)
+	_ storage.BlockWriter = (*writer)(nil)
 )

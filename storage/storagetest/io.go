@@ -86,7 +86,7 @@ func throughBlocks(w storage.Writer, f func() error) error {
 	})
 	err := f()
 	if err == nil {
-		err = blocks.Flush()
+		err = blocks.Flush(false)
 	}
 	close(order)
 	if e := <-finished; err == nil {

@@ -170,7 +170,7 @@ func (w *refWriter) WriteMetadata(m *storage.MetadataRecord) error {
 
 func (w *refWriter) OnBlock(f func(storage.PendingBlock) error) { w.onBlock = f }
 
-func (w *refWriter) Flush() error {
+func (w *refWriter) Flush(bool) error {
 	if w.onBlock == nil {
 		return w.err
 	}

@@ -51,8 +51,8 @@ type PartWriter interface {
 	// OnBlock is called when State.OnBlock has changed.
 	OnBlock(f func(storage.PendingBlock) error)
 
-	// Flush hands out what is left.
-	Flush() error
+	// Flush hands out what is left. more is as for storage.BlockWriter.
+	Flush(more bool) error
 
 	// Cut is Flush at the end of a part that another part follows.
 	Cut() error
@@ -320,11 +320,11 @@ func (w *Writer) OnBlock(f func(storage.PendingBlock) error) {
 }
 
 // Flush hands out what is left. See storage.BlockWriter.
-func (w *Writer) Flush() error {
+func (w *Writer) Flush(more bool) error {
 	if err := w.State.Usable(); err != nil {
 		return err
 	}
-	if err := w.Last().Flush(); err != nil {
+	if err := w.Last().Flush(more); err != nil {
 		return w.State.Stop(w.Wrap("", err))
 	}
 	return nil

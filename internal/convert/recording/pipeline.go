@@ -159,10 +159,8 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	for _, s := range p.Sinks {
 		switch {
 		case err != nil:
-		case p.Continues && s.Checkpointer != nil:
-			err = s.Checkpointer.Checkpoint()
-		case !p.Continues && s.Blocks != nil:
-			err = s.Blocks.Flush()
+		case s.Blocks != nil:
+			err = s.Blocks.Flush(p.Continues)
 		}
 	}
 	if encErr := enc.wait(); encErr != nil {

@@ -17,7 +17,7 @@ type Sink struct {
 
 	// To be set between Prepare and Run:
 	Write  func(*storage.Message) error
-	Places storage.PlaceWriter // takes messages with their places in files; nil: it does not
+	Places PlaceWriter         // takes messages with their places in files; nil: it does not
 	Copier storage.BlockCopier // takes whole blocks as they are stored; nil: it cannot
 	Blocks storage.BlockWriter // leaves its blocks to be compressed in parallel; nil: it does not
 	Routes []Route             // index = TopicID of the source
@@ -26,9 +26,6 @@ type Sink struct {
 
 	// Share is how much of what the sink takes is read; less than 1 only with Pipeline.Sample.
 	Share float64
-
-	// Checkpointer, when set, is called at the end of a round, see Pipeline.Continues.
-	Checkpointer storage.Checkpointer
 
 	PartWriter PartWriter // for a Window; nil: its outputs cannot be made in parts
 
@@ -146,6 +143,13 @@ func thinOut(routes []Route, edit *selection.Edit, info *storage.Info) {
 		}
 		routes[i].thin = shared[name]
 	}
+}
+
+// A PlaceWriter is a storage.Writer that may write where a message lies instead of its bytes.
+type PlaceWriter interface {
+	// WriteAt is Write of a message whose Data lies in a file at an offset, as it is but for values of fixed size
+	// that a conversion has changed.
+	WriteAt(m *storage.Message, file string, offset int64) error
 }
 
 // A PartWriter is a storage.BlockWriter whose blocks do not depend on their place in the file, nor on the
