@@ -62,6 +62,10 @@ type Batch struct {
 	Buf      []byte // the bytes that Data points into; grown by ReadBlock and kept
 	Scratch  []byte // second buffer of ReadBlock, for bytes before decompression
 
+	// Wanted has the topics that are asked for, by TopicID; nil: all. ReadBlock may leave out messages of other
+	// topics, and what is damaged in them, where it need not read them. It then sets neither File nor Stored.
+	Wanted []bool
+
 	// File is the file in which Buf lies from At on, byte by byte, as long as Messages are valid. "": it lies in no
 	// file, such as after decompression. A ReadBlock may set it; who uses the Batch again clears it first.
 	File string
@@ -70,6 +74,17 @@ type Batch struct {
 	// Stored is what a BlockCopier of the same format needs to write the block as it is stored,
 	// together with Scratch; nil if the block cannot be copied. It is valid as long as Messages.
 	Stored any
+}
+
+// Place points the Data of all messages into Buf, where they lie one after the other: until then only their lengths
+// count, as Buf may move while it grows.
+func (b *Batch) Place() {
+	at := 0
+	for i := range b.Messages {
+		n := len(b.Messages[i].Data)
+		b.Messages[i].Data = b.Buf[at : at+n : at+n]
+		at += n
+	}
 }
 
 // PlaceOf returns where data lies in a file; file is "" if it does not, or is no part of Buf.

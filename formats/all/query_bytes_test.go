@@ -92,6 +92,9 @@ func TestQueryBytes(t *testing.T) {
 			if !ok {
 				t.Fatal("the layout of this format is not known here")
 			}
+			if f.Name != "mcap" && f.Name != "ros2mcap" { // our chunks have checksums, which are of all their bytes
+				checkWantedBytes(t, f, path, frames*(16*page+perFrame*(smallSize+entries)))
+			}
 			const second = 1_000_000_000
 			from := want.Messages[0].LogTime + 60*second
 			for name, c := range map[string]struct {
@@ -149,6 +152,44 @@ func TestQueryBytes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// checkWantedBytes reads all blocks of a recording for its small messages, and counts what is read of it.
+func checkWantedBytes(t *testing.T, f *storage.Format, path string, most int64) {
+	t.Helper()
+	disk := &faultio.Counter{FS: iox.OS}
+	r, err := f.Open(context.Background(), path, storage.ReadOptions{FS: disk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	b := storage.Batch{Wanted: make([]bool, 2)}
+	small := slices.IndexFunc(r.Info().Topics, func(t storage.TopicInfo) bool { return t.Name == "/imu" })
+	b.Wanted[small] = true
+	reader := storage.ReaderCapabilities(r).Blocks
+	blocks, _, err := reader.Blocks(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := int64(0)
+	for i := range blocks {
+		if err := reader.ReadBlock(context.Background(), i, &b); err != nil {
+			t.Fatal(err)
+		}
+		for k := range b.Messages {
+			if int(b.Messages[k].Topic) == small {
+				n++
+			}
+		}
+	}
+	if want := r.Info().Topics[small].Messages; n != want {
+		t.Errorf("blocks have %d messages of a topic that has %d", n, want)
+	}
+	if got := disk.Read.Load(); got > most {
+		t.Errorf("the small messages of all blocks take %d bytes of the file, %d at most", got, most)
+	} else {
+		t.Logf("the small messages of all blocks take %d bytes of the file", got)
 	}
 }
 

@@ -282,6 +282,44 @@ func (c *chunk) lost() (n int64, known bool) {
 // clamp makes an int64 of a number in the file.
 func clamp(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
+// readWanted reads only the messages of a part from at on that b asks for, and the heads of all others. It is not ok,
+// and b has no message, if there is anything else than messages of known channels.
+func (c *chunk) readWanted(part int, at int64, b *storage.Batch) (ok bool, err error) {
+	f, stop := c.file, c.bound(part+1)
+	if b.Wanted == nil || f.r.strict || iox.Distant(f.file) {
+		return false, nil
+	}
+	w := f.window()
+	defer windows.Put(w)
+	k := walker{w: w, end: c.body + c.size}
+	count := int64(0)
+	for b.Buf = b.Buf[:0]; at < stop; count++ {
+		st, err := k.next(at)
+		if err != nil {
+			return false, f.fail(at, "chunk", err)
+		}
+		ch := f.channels[string(k.m.name)]
+		if st != whole || ch == nil {
+			b.Messages = b.Messages[:0]
+			return false, nil
+		}
+		if topic := ch.at(c.body); b.Wanted[topic] {
+			m := storage.Message{Topic: topic, LogTime: int64(k.m.time), PublishTime: int64(k.m.time)}
+			n := len(b.Buf)
+			b.Buf = append(b.Buf, make([]byte, k.m.length)...)
+			m.Data = b.Buf[n:] // Buf may move: only its length counts
+			if err := w.read(m.Data, at+int64(k.m.content)); err != nil {
+				return false, f.fail(at, "message", err)
+			}
+			b.Messages = append(b.Messages, m)
+		}
+		at += int64(k.m.size)
+	}
+	b.Place()
+	c.starts(part+1, at)
+	return true, c.wasRead(part, count)
+}
+
 // read reads a part into b.
 func (c *chunk) read(ctx context.Context, part int, b *storage.Batch) error {
 	b.Messages = b.Messages[:0]
@@ -293,6 +331,9 @@ func (c *chunk) read(ctx context.Context, part int, b *storage.Batch) error {
 	if at >= stop {
 		c.starts(part+1, at)
 		return c.wasRead(part, 0)
+	}
+	if ok, err := c.readWanted(part, at, b); ok || err != nil {
+		return err
 	}
 	// What is read at first: the messages up to stop, and the head of one more.
 	n := int(min(stop+headBytes, end) - at)

@@ -55,6 +55,18 @@ func (w *window) peek(at int64, n int) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
+// read reads bytes at an offset: through the window, if they are few.
+func (w *window) read(to []byte, at int64) error {
+	if len(to) > largeMessage {
+		return iox.ReadFull(w.r, to, at)
+	}
+	b, err := w.peek(at, len(to))
+	if copy(to, b) < len(to) && err == nil {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
 // errMalformed means that bytes are not what they should be. It goes no further
 // than this package.
 var errMalformed = errors.New("malformed")

@@ -39,13 +39,28 @@ func (r *folderReader) Blocks(ctx context.Context, wanted *storage.TimeRange) (a
 	return all, storage.OrderBlocks, nil
 }
 
+// wanted returns which topics of the part are asked for, of topics of the folder; nil: all.
+func (p *inPart) wanted(folder []bool) []bool {
+	if folder == nil {
+		return nil
+	}
+	list := make([]bool, len(p.topics))
+	for i, t := range p.topics {
+		list[i] = folder[t]
+	}
+	return list
+}
+
 // ReadBlock reads block i of all parts. See storage.BlockReader.
 func (r *folderReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if i < 0 || i >= len(r.blocks) {
 		return fmt.Errorf("%s: there is no block %d", r.Path, i)
 	}
 	x := r.blocks[i]
-	if err := x.part.reader.ReadBlock(ctx, x.block, b); err != nil {
+	wanted := b.Wanted
+	b.Wanted = x.part.wanted(wanted)
+	err := x.part.reader.ReadBlock(ctx, x.block, b)
+	if b.Wanted = wanted; err != nil {
 		return err
 	}
 	if x.part.packed {

@@ -25,10 +25,7 @@ func (r *folderReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*st
 		var parts []timeorder.Part
 		for _, p := range r.parts {
 			one := p.query(ctx, q)
-			one.Wanted = make([]bool, len(p.topics))
-			for i, t := range p.topics {
-				one.Wanted[i] = wanted[t]
-			}
+			one.Wanted = p.wanted(wanted)
 			parts = one.Parts(parts, len(p.blocks))
 			x.parts = append(x.parts, one)
 		}

@@ -160,6 +160,21 @@ func (r *reader) readChunkHeader(b *block, d *chunked.Damage) (chunk, error) {
 	return c, nil
 }
 
+// readWanted reads only the messages that b asks for, if the block is a sound chunk without compression.
+func (r *reader) readWanted(bl *block, b *storage.Batch) (ok bool, err error) {
+	if b.Wanted == nil || bl.run || bl.dirty || bl.cut || r.audits {
+		return false, nil
+	}
+	c, err := r.chunkHeader(bl)
+	if err != nil || c.codec != compress.None || c.renamed || c.guessed || c.open || r.sealed(&c) ||
+		c.data+c.stored > bl.Offset+bl.Size {
+		return false, chunked.OnlyIO(err)
+	}
+	x := lookup{r: r}
+	count, ok, err := r.src.ReadWanted(chunked.Extent{At: c.data, Size: c.stored}, b, x.Parse)
+	return ok && (bl.Messages < 0 || count == bl.Messages), err
+}
+
 // load reads the bytes of a block into b.Buf and walks over its records. What
 // is wrong is in w.damage; an error means that reading fails.
 func (r *reader) load(bl *block, b *storage.Batch, w *walk) error {

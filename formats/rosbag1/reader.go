@@ -338,6 +338,9 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		return r.src.Fail(-1, fmt.Sprintf("there is no block %d", i), nil)
 	}
 	bl := &r.blocks[i]
+	if ok, err := r.readWanted(bl, b); ok || err != nil {
+		return err
+	}
 	var redefined error
 	w := walk{messages: b.Messages, stored: r.copying.begin(b)}
 	w.connection = func(at int, h *header, data []byte) {

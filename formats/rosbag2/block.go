@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -104,7 +105,7 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	f.begin(blk)
 	if p.salvaged != nil {
 		err = f.salvage(i, p.salvaged)
-	} else if err = f.read(c.scanner(false)); storage.IsDamage(err) && !reported(err) && !r.Strict {
+	} else if err = f.read(f.scanner()); storage.IsDamage(err) && !reported(err) && !r.Strict {
 		if p.table != nil {
 			err = f.rescue(i, err)
 		} else {
@@ -115,7 +116,7 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if e := r.release(c); err == nil {
 		err = e
 	}
-	f.end()
+	f.b.Place()
 	r.lose(i, f.lost)
 	return r.Fail(p.path, "messages", err)
 }
@@ -148,15 +149,6 @@ func (f *filler) begin(blk *block) {
 	f.b.Buf = storage.Grow(f.b.Buf, int(min(blk.size, maxGrow)))[:0]
 }
 
-func (f *filler) end() {
-	b, at := f.b, 0
-	for k := range b.Messages {
-		n := len(b.Messages[k].Data)
-		b.Messages[k].Data = b.Buf[at : at+n : at+n]
-		at += n
-	}
-}
-
 // topic returns the row's topic and counts the row. ok is false if the row has no topic: then it is
 // left out.
 func (f *filler) topic(rowid, id int64) (topic storage.TopicID, ok bool, err error) {
@@ -178,6 +170,22 @@ func (f *filler) add(topic storage.TopicID, stamp int64, start int) {
 		Data: f.b.Buf[start:]})
 }
 
+// scanner returns the scanner of a block: with small pieces if data is left out.
+func (f *filler) scanner() rowSource {
+	if f.b.Wanted == nil || f.r.Strict || f.c.part.table == nil || iox.Distant(f.c.src) {
+		return f.c.scanner(false)
+	}
+	if f.c.few == nil {
+		f.c.few = f.c.part.table.NewScanner(f.c.src, countBytes)
+	}
+	return f.c.few
+}
+
+// unwanted reports whether the rows of a topic are left out without a look at their data.
+func (f *filler) unwanted(topic storage.TopicID) bool {
+	return f.b.Wanted != nil && !f.r.Strict && int(topic) < len(f.b.Wanted) && !f.b.Wanted[topic]
+}
+
 // read reads the rows of the block. Each is copied once.
 func (f *filler) read(src rowSource) error {
 	return src.Scan(f.blk.lo, f.blk.hi, func(row *sqlitefile.Row) error {
@@ -191,7 +199,7 @@ func (f *filler) read(src rowSource) error {
 			}
 		}
 		topic, ok, err := f.topic(row.ID, row.Topic)
-		if err != nil || !ok {
+		if err != nil || !ok || f.unwanted(topic) {
 			return err
 		}
 		b, start := f.b, len(f.b.Buf)

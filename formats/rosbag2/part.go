@@ -264,6 +264,7 @@ type conn struct {
 	files []storage.File
 	src   *sqlite.Image
 	scan  *sqlitefile.Scanner  // nil until it is used
+	few   *sqlitefile.Scanner  // the same, with pieces of countBytes
 	salv  *sqlitefile.Salvager // the same
 
 	db *sqlite.DB // not there until it is used

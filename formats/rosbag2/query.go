@@ -184,7 +184,7 @@ func (k *cursor) read() (ok bool, err error) {
 		}
 	}
 	f.add(k.topic, h.Time, 0)
-	f.end()
+	f.b.Place()
 	return true, nil
 }
 

@@ -37,12 +37,43 @@ func checkBlocks(t *testing.T, r storage.Reader, want Recording) {
 		if blk.Messages >= 0 && blk.Messages != int64(len(b.Messages)) {
 			t.Errorf("block %d has %d messages, its index says %d", i, len(b.Messages), blk.Messages)
 		}
+		checkWanted(t, caps.Blocks, i, b.Messages, len(r.Info().Topics))
 		checkBlockTopics(t, i, blk, b.Messages)
 		checkBlockTimes(t, i, blk, order, b.Messages)
 		checkBlockTimes(t, i, timed[i], found, b.Messages)
 	}
 	if total != len(want.Messages) {
 		t.Errorf("blocks have %d messages, want %d", total, len(want.Messages))
+	}
+}
+
+// checkWanted: a block has the same messages of the topics that are asked for, whatever it leaves out.
+func checkWanted(t *testing.T, r storage.BlockReader, i int, all []storage.Message, topics int) {
+	t.Helper()
+	for first := range min(topics, 2) {
+		b := storage.Batch{Wanted: make([]bool, topics)}
+		for id := first; id < topics; id += 2 {
+			b.Wanted[id] = true
+		}
+		if err := r.ReadBlock(context.Background(), i, &b); err != nil {
+			t.Fatal(err)
+		}
+		of := func(list []storage.Message) (wanted []storage.Message) {
+			for _, m := range list {
+				if b.Wanted[m.Topic] {
+					wanted = append(wanted, m)
+				}
+			}
+			return wanted
+		}
+		if d := Diff(of(b.Messages), of(all)); d != "" {
+			t.Errorf("block %d, if every other topic from %d on is asked for: %s", i, first, d)
+		}
+		for k := range b.Messages {
+			if file, _ := b.PlaceOf(b.Messages[k].Data); file != "" && len(b.Messages) < len(all) {
+				t.Errorf("block %d, of which messages are left out, lies in %s", i, file)
+			}
+		}
 	}
 }
 

@@ -212,7 +212,7 @@ func (c *chunkCursor) Read() (*storage.Message, error) {
 	}
 	b := batch.Buf[head.Pos:]
 	rec, _, ok := x.index.Parse(b)
-	if !ok || !c.fits(&rec, head, int64(len(b))) {
+	if !ok || rec.Size < 0 || rec.Size > int64(len(b)-rec.Head) || !c.fits(&rec, head) {
 		return nil, c.missing(head)
 	}
 	return c.message(&rec, b[rec.Head:][:rec.Size]), nil
@@ -228,19 +228,11 @@ func (c *chunkCursor) direct(head timeorder.Head) (*storage.Message, error) {
 		return nil, c.missing(head)
 	}
 	at := c.plain.At + head.Pos
-	var rec Record
-	ok := false
-	for need, got := recordHead, 0; !ok; {
-		b, err := x.data.Data(at, min(int64(need), left))
-		if err != nil {
-			return nil, x.src.Fail(at, "message", err)
-		}
-		if rec, need, ok = x.index.Parse(b); !ok && (need <= len(b) || len(b) <= got) {
-			return nil, c.missing(head)
-		}
-		got = len(b)
+	rec, ok, err := x.src.head(&x.data, at, left, x.index.Parse)
+	if err != nil {
+		return nil, err
 	}
-	if !c.fits(&rec, head, left) {
+	if !ok || !c.fits(&rec, head) {
 		return nil, c.missing(head)
 	}
 	from := at + int64(rec.Head)
@@ -254,10 +246,9 @@ func (c *chunkCursor) direct(head timeorder.Head) (*storage.Message, error) {
 	return c.message(&rec, x.buf), nil
 }
 
-// fits reports whether a record in a number of bytes is what the index has.
-func (c *chunkCursor) fits(rec *Record, head timeorder.Head, room int64) bool {
-	m := &rec.Message
-	return rec.Size >= 0 && rec.Size <= room-int64(rec.Head) && m.LogTime == head.Time && c.x.Wanted[m.Topic]
+// fits reports whether a record is what the index has.
+func (c *chunkCursor) fits(rec *Record, head timeorder.Head) bool {
+	return rec.Message.LogTime == head.Time && c.x.Wanted[rec.Message.Topic]
 }
 
 func (c *chunkCursor) message(rec *Record, data []byte) *storage.Message {

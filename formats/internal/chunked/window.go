@@ -14,10 +14,14 @@ type Window struct {
 	size int64
 	at   int64
 	buf  []byte
+
+	Step int64 // bytes of a piece that follows another
 }
 
 // NewWindow returns a window on a file of size bytes.
-func NewWindow(file io.ReaderAt, size int64) Window { return Window{file: file, size: size} }
+func NewWindow(file io.ReaderAt, size int64) Window {
+	return Window{file: file, size: size, Step: WindowStep}
+}
 
 // The sizes of pieces, in bytes.
 const (
@@ -56,7 +60,7 @@ func (w *Window) Data(off, n int64) ([]byte, error) {
 	}
 	want := int64(windowJump)
 	if off >= w.at && off <= w.at+int64(len(w.buf)) && len(w.buf) > 0 {
-		want = WindowStep
+		want = w.Step
 	}
 	want = min(max(want, n), w.size-off)
 	w.buf = storage.Grow(w.buf, int(want))

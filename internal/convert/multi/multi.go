@@ -285,7 +285,12 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		k--
 	}
 	p := &r.parts[k]
-	if err := p.blocks().ReadBlock(ctx, i-r.starts[k], b); err != nil {
+	wanted := b.Wanted
+	if wanted != nil {
+		b.Wanted = wanted[p.topics:]
+	}
+	err := p.blocks().ReadBlock(ctx, i-r.starts[k], b)
+	if b.Wanted = wanted; err != nil {
 		return err
 	}
 	for j := range b.Messages {

@@ -65,6 +65,7 @@ type Pipeline struct {
 	routes []Route  // of all sinks, one after the other; Message.Topic is the index from reencode on
 	counts []Count  // the same
 	takers []takers // index = TopicID of the source
+	chosen []bool   // topics of the source that go to a sink; nil: all
 	copies bool     // a message may go to several sinks
 	dedupe *deduper // nil: equal messages are not looked for
 	last   []byte   // memory of the last message that encodeLate has made
@@ -111,6 +112,13 @@ func (p *Pipeline) join() {
 			t.disjoint = t.disjoint && choice(k-1).Last < choice(k).First
 		}
 		p.copies = p.copies || !t.disjoint
+	}
+	p.chosen = make([]bool, topics)
+	for i := range p.takers {
+		p.chosen[i] = len(p.takers[i].routes) > 0
+	}
+	if !slices.Contains(p.chosen, false) {
+		p.chosen = nil
 	}
 	p.blockwise = p.Visitor != nil && p.Sinks[0].Edit.Offset == 0 &&
 		!slices.ContainsFunc(p.routes, func(rt Route) bool { return rt.thin != nil })

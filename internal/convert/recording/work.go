@@ -53,7 +53,7 @@ func (p *Pipeline) inPlace(b *batch) bool {
 
 // read fills b with its block.
 func (p *Pipeline) read(ctx context.Context, b *batch) error {
-	b.in.File = ""
+	b.in.File, b.in.Wanted = "", p.chosen
 	if err := p.Source.blockReader.ReadBlock(ctx, b.index, &b.in); err != nil {
 		return err
 	}
