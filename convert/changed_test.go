@@ -67,9 +67,9 @@ type replacedWriter struct {
 	temp string
 }
 
-func (w replacedWriter) Finish() (string, error) {
+func (w replacedWriter) Finish() (storage.Output, error) {
 	_, err := w.Writer.Finish()
-	return w.temp, errors.Join(err, os.WriteFile(w.temp, []byte("12345"), 0o666))
+	return storage.Output{Path: w.temp}, errors.Join(err, os.WriteFile(w.temp, []byte("12345"), 0o666))
 }
 
 func (w replacedWriter) Commit() error { return errors.Join(w.Writer.Commit(), os.Remove(w.temp)) }

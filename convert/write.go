@@ -30,6 +30,7 @@ type output struct {
 	refused       []Extra              // by the sink
 	share         float64              // of the source that a dry run has read
 	size          int64                // in bytes, or what a dry run expects; 0: not known
+	made          []string             // see storage.Output.Files
 	files         []string             // that were written, nil before the first
 	createdTopics int                  // topics of the plan that the sink has
 	kinds         map[topicKey]int     // numbers of recording.Route.Kind
@@ -171,10 +172,10 @@ func (o *output) finish() error {
 		o.size += int64(float64(o.job.overlay.Size()) / o.share)
 	default:
 		if o.job.Verify != nil {
-			err = o.job.Verify(made, o.refused)
+			err = o.job.Verify(made.Path, o.refused)
 		}
-		if made != "" {
-			o.size, _ = sizeOf(o.job.Write.FS, made) // now: under its name another run may replace it
+		if o.made = made.Files; made.Path != "" {
+			o.size, _ = sizeOf(o.job.Write.FS, made.Path) // now: under its name another run may replace it
 		}
 	}
 	return err
@@ -193,8 +194,8 @@ func (o *output) commit() error {
 	if err := o.writer.Commit(); err != nil {
 		return err
 	}
-	if o.files = []string{o.path}; o.caps.Files != nil {
-		o.files = o.caps.Files.Files()
+	if o.files = o.made; o.files == nil {
+		o.files = []string{o.path}
 	}
 	return nil
 }

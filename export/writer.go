@@ -426,19 +426,19 @@ func (w *writer) Flush(more bool) error {
 }
 
 // Finish ends the files. See storage.Writer.
-func (w *writer) Finish() (path string, err error) {
+func (w *writer) Finish() (out storage.Output, err error) {
 	if w.err != nil {
-		return "", w.err
+		return out, w.err
 	}
 	w.hand = nil // nobody would append a block any more
 	if w.single && len(w.topics) == 0 {
-		return "", w.fail(errors.New("no topic can be written as a table"))
+		return out, w.fail(errors.New("no topic can be written as a table"))
 	}
 	if err := w.beginOnce(); err != nil {
-		return "", w.fail(err)
+		return out, w.fail(err)
 	}
 	if err := w.Flush(false); err != nil {
-		return "", err
+		return out, err
 	}
 	topics := []IndexTopic{}
 	for _, t := range w.topics {
@@ -446,7 +446,7 @@ func (w *writer) Finish() (path string, err error) {
 		for _, p := range t.products {
 			files, err := p.finish()
 			if err != nil {
-				return "", w.fail(err)
+				return out, w.fail(err)
 			}
 			all = append(all, files...)
 		}
@@ -456,22 +456,22 @@ func (w *writer) Finish() (path string, err error) {
 	if w.joined != nil {
 		f, err := w.joined.finish()
 		if err != nil {
-			return "", w.fail(err)
+			return out, w.fail(err)
 		}
 		whole = append(whole, f)
 	}
 	if w.chain != nil {
 		f, err := w.chain.finish(w)
 		if err != nil {
-			return "", w.fail(err)
+			return out, w.fail(err)
 		}
 		whole = append(whole, f)
 	}
-	if path, err = w.place.finish(w, topics, whole); err != nil {
-		return "", w.fail(err)
+	if out.Path, err = w.place.finish(w, topics, whole); err != nil {
+		return out, w.fail(err)
 	}
 	w.finished = true
-	return path, nil
+	return out, nil
 }
 
 // Commit gives the export its name. See storage.Writer.

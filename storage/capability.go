@@ -165,13 +165,6 @@ type Resumer interface {
 	Resume() (more bool, err error)
 }
 
-// A FileLister is a Writer that may write other files than the one file or folder at
-// the path that Create got.
-type FileLister interface {
-	// Files lists the files as paths, in order. It is called after Commit.
-	Files() []string
-}
-
 // A LossLister is a Writer that looks inside messages, such as the Writer of an export: it may have
 // to leave out messages, or values of messages.
 type LossLister interface {
@@ -216,7 +209,6 @@ func ReaderCapabilities(r Reader) ReaderCaps {
 type WriterCaps struct {
 	Blocks BlockWriter
 	Copy   BlockCopier
-	Files  FileLister
 	Extras ExtraWriter
 	Losses LossLister
 }
@@ -226,7 +218,6 @@ func WriterCapabilities(w Writer) WriterCaps {
 	var c WriterCaps
 	c.Blocks, _ = w.(BlockWriter)
 	c.Copy, _ = w.(BlockCopier)
-	c.Files, _ = w.(FileLister)
 	c.Extras, _ = w.(ExtraWriter)
 	c.Losses, _ = w.(LossLister)
 	return c

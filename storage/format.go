@@ -285,10 +285,8 @@ type Writer interface {
 	// Write adds a message. It keeps no reference to m or m.Data.
 	Write(m *Message) error
 
-	// Finish writes what is left to write and closes all files. It returns the name that the output
-	// has until Commit, if it can be read: the name of the file or folder, or of a folder with the
-	// segments, which will be beside each other. Only Commit and Close may follow.
-	Finish() (path string, err error)
+	// Finish writes what is left to write and closes all files. Only Commit and Close may follow.
+	Finish() (Output, error)
 
 	// Commit finishes the recording, unless Finish has, and moves it to its final name.
 	// Unless Commit returns nil, nothing exists under that name.
@@ -297,6 +295,15 @@ type Writer interface {
 	// Close removes an output that was not committed, and frees the writer. It may
 	// be called at any time, and more than once.
 	Close() error
+}
+
+// An Output is what a Writer has made.
+type Output struct {
+	// Path is the name that the output has until Commit, if it can be read: the name of the file or folder, or of
+	// a folder with the segments, which will be beside each other.
+	Path string
+
+	Files []string // the paths after Commit, in order; nil: the one file or folder at the path that Create got
 }
 
 // FS is the part of a file system that formats use. Names are paths of the

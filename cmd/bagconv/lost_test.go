@@ -272,11 +272,10 @@ func (s *countingSink) Write(m *storage.Message) error {
 	return nil
 }
 
-func (s *countingSink) Identity() storage.Identity { return storage.IdentityTopic }
-func (s *countingSink) Finish() (string, error)    { return "", nil }
-func (s *countingSink) Commit() error              { return nil }
-func (s *countingSink) Close() error               { return nil }
-func (s *countingSink) Files() []string            { return nil }
+func (s *countingSink) Identity() storage.Identity      { return storage.IdentityTopic }
+func (s *countingSink) Finish() (storage.Output, error) { return storage.Output{}, nil }
+func (s *countingSink) Commit() error                   { return nil }
+func (s *countingSink) Close() error                    { return nil }
 
 // A cutFS has one file that ends early.
 type cutFS struct {

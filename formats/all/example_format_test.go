@@ -172,13 +172,13 @@ func (w *memoryWriter) Write(m *storage.Message) error {
 // unfinished is the name that a recording has before Commit.
 func (w *memoryWriter) unfinished() string { return w.path + ".part" }
 
-func (w *memoryWriter) Finish() (string, error) {
+func (w *memoryWriter) Finish() (out storage.Output, err error) {
 	if w.ended {
-		return "", errEnded
+		return out, errEnded
 	}
 	w.ended = true
 	w.kept[w.unfinished()] = &w.memory
-	return w.unfinished(), nil
+	return storage.Output{Path: w.unfinished()}, nil
 }
 
 func (w *memoryWriter) Commit() error {

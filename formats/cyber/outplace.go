@@ -123,6 +123,14 @@ func (p *outPlace) made() string {
 	return p.out.Temp()
 }
 
+// files are the paths of the segments after commit.
+func (p *outPlace) files() (list []string) {
+	for _, name := range p.names {
+		list = append(list, filepath.Join(filepath.Dir(p.path), name))
+	}
+	return list
+}
+
 // abort removes what has been made, unless it was committed.
 func (p *outPlace) abort() (err error) {
 	if p.out != nil {

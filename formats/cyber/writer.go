@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
@@ -168,11 +167,12 @@ func (w *writer) Flush(bool) error {
 }
 
 // Finish writes the rest of the last segment. See storage.Writer.
-func (w *writer) Finish() (string, error) {
-	if _, err := w.state.Finish(w.finish, ""); err != nil {
-		return "", err
+func (w *writer) Finish() (storage.Output, error) {
+	out, err := w.state.Finish(w.finish, "")
+	if err == nil {
+		out.Path, out.Files = w.place.made(), w.place.files()
 	}
-	return w.place.made(), nil
+	return out, err
 }
 
 // Commit moves the recording to its names. See storage.Writer.
@@ -230,20 +230,7 @@ func (w *writer) Close() error {
 	return errors.Join(err, w.place.abort())
 }
 
-// Files lists the segments. See storage.FileLister.
-func (w *writer) Files() []string {
-	if !w.place.segmented {
-		return []string{w.place.path}
-	}
-	files := make([]string, len(w.place.names))
-	for i, name := range w.place.names {
-		files[i] = filepath.Join(filepath.Dir(w.place.path), name)
-	}
-	return files
-}
-
 var (
 	_ storage.Writer      = (*writer)(nil)
 	_ storage.BlockWriter = (*writer)(nil)
-	_ storage.FileLister  = (*writer)(nil)
 )

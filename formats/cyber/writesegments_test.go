@@ -32,11 +32,11 @@ func TestSegmentsFinish(t *testing.T) {
 	for i := range rec.Messages {
 		err = errors.Join(err, w.Write(&rec.Messages[i]))
 	}
-	path, e := w.Finish()
+	made, e := w.Finish()
 	if err = errors.Join(err, e); err != nil {
 		t.Fatal(err)
 	}
-	r, err := openReader(context.Background(), path, storage.ReadOptions{Strict: true})
+	r, err := openReader(context.Background(), made.Path, storage.ReadOptions{Strict: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -296,7 +296,7 @@ func (w *writer) Flush(bool) error {
 }
 
 // Finish writes the summary. See storage.Writer.
-func (w *writer) Finish() (string, error) { return w.state.Finish(w.finish, w.out.Temp()) }
+func (w *writer) Finish() (storage.Output, error) { return w.state.Finish(w.finish, w.out.Temp()) }
 
 // Commit moves the file to its name. See storage.Writer.
 func (w *writer) Commit() error { return w.state.Commit(w.Finish, w.out.Commit) }

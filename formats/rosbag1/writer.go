@@ -282,7 +282,7 @@ func (w *writer) Flush(bool) error {
 }
 
 // Finish writes the index. See storage.Writer.
-func (w *writer) Finish() (string, error) {
+func (w *writer) Finish() (storage.Output, error) {
 	temp := ""
 	if w.old == nil {
 		temp = w.out.Temp()

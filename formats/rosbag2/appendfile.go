@@ -194,7 +194,7 @@ func (w *fileWriter) Write(m *storage.Message) error {
 }
 
 // Finish adds the rows of other tables. See storage.Writer.
-func (w *fileWriter) Finish() (string, error) {
+func (w *fileWriter) Finish() (storage.Output, error) {
 	return w.state.Finish(func() error { return w.wrap("", w.finish()) }, "")
 }
 

@@ -307,7 +307,7 @@ func (p *Player) lacksSubscribers(topics []source) bool {
 }
 
 // Finish, Commit and Close do nothing: channels stay until the player is closed.
-func (w *playWriter) Finish() (string, error) { return "", nil }
+func (w *playWriter) Finish() (storage.Output, error) { return storage.Output{}, nil }
 
 // Commit does nothing. See Finish.
 func (w *playWriter) Commit() error { return nil }

@@ -373,7 +373,7 @@ func (w *publishWriter) Write(m *storage.Message) error {
 }
 
 // Finish, Commit and Close do nothing: channels stay until the publisher is closed.
-func (w *publishWriter) Finish() (string, error) { return "", nil }
+func (w *publishWriter) Finish() (storage.Output, error) { return storage.Output{}, nil }
 
 // Commit does nothing. See Finish.
 func (w *publishWriter) Commit() error { return nil }

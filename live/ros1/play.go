@@ -397,7 +397,7 @@ func (w *playWriter) awaitSubscribers() error {
 }
 
 // Finish, Commit and Close do nothing: topics stay until the player is closed.
-func (w *playWriter) Finish() (string, error) { return "", nil }
+func (w *playWriter) Finish() (storage.Output, error) { return storage.Output{}, nil }
 
 // Commit does nothing. See Finish.
 func (w *playWriter) Commit() error { return nil }

@@ -159,7 +159,7 @@ func (c *Config) finish(t *testing.T) {
 		if _, err := os.Stat(path); err == nil {
 			t.Error("there is something under the final name before Commit")
 		}
-		c.check(t, made, want)
+		c.check(t, made.Path, want)
 		if commits {
 			if err := w.Commit(); err != nil {
 				t.Error(err)

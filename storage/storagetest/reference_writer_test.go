@@ -189,9 +189,9 @@ func (b refBlock) Append() error {
 	return nil
 }
 
-func (w *refWriter) Finish() (string, error) {
+func (w *refWriter) Finish() (out storage.Output, err error) {
 	if w.err != nil {
-		return "", w.err
+		return out, w.err
 	}
 	if n := len(w.rec.Messages); w.broken == "loses the last message" && n > 0 {
 		w.rec.Messages = w.rec.Messages[:n-1]
@@ -199,7 +199,7 @@ func (w *refWriter) Finish() (string, error) {
 	var b bytes.Buffer
 	b.WriteString("REF1")
 	if err := gob.NewEncoder(&b).Encode(w.rec); err != nil {
-		return "", w.fail(err)
+		return out, w.fail(err)
 	}
 	if w.broken == "other bytes each time" {
 		b.Write(binary.LittleEndian.AppendUint64(nil, rand.Uint64()))
@@ -207,14 +207,14 @@ func (w *refWriter) Finish() (string, error) {
 	if w.broken == "finishes at the end" {
 		w.late = b.Bytes()
 	} else if err := w.save(b.Bytes()); err != nil && w.broken != "ignores write errors" {
-		return "", w.fail(err)
+		return out, w.fail(err)
 	}
 	_ = w.fail(errEnded)
 	w.finished = true
 	if w.broken == "commits when it finishes" {
-		return w.out.Final(), w.out.Commit()
+		return storage.Output{Path: w.out.Final()}, w.out.Commit()
 	}
-	return w.out.Temp(), nil
+	return storage.Output{Path: w.out.Temp()}, nil
 }
 
 func (w *refWriter) Commit() error {

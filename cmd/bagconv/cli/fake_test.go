@@ -106,7 +106,7 @@ func createFake(_ context.Context, path string, o storage.WriteOptions) (storage
 func (w *fakeWriter) CreateTopic(storage.Topic) (storage.TopicID, error) { return 0, nil }
 func (w *fakeWriter) Identity() storage.Identity                         { return storage.IdentityTopic }
 func (w *fakeWriter) Write(*storage.Message) error                       { return nil }
-func (w *fakeWriter) Finish() (string, error)                            { return w.path, nil }
+func (w *fakeWriter) Finish() (storage.Output, error)                    { return storage.Output{Path: w.path}, nil }
 func (w *fakeWriter) Commit() error {
 	return os.WriteFile(w.path,
 		[]byte("fake written"), 0o666)

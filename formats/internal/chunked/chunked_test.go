@@ -88,9 +88,9 @@ func TestState(t *testing.T) {
 	if err := s.Hand(b); err != nil || b.calls != "ea" || s.Handed != 1 {
 		t.Fatalf("a block that nobody is handed: %q, %v", b.calls, err)
 	}
-	finish := func() (string, error) { return s.Finish(nothing, "temp") }
-	if name, err := finish(); err != nil || name != "temp" || s.Ready() || !s.Finished() {
-		t.Fatalf("Finish: %q, %v", name, err)
+	finish := func() (storage.Output, error) { return s.Finish(nothing, "temp") }
+	if out, err := finish(); err != nil || out.Path != "temp" || s.Ready() || !s.Finished() {
+		t.Fatalf("Finish: %q, %v", out.Path, err)
 	}
 	if _, err := finish(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("a second Finish: %v", err)

@@ -67,21 +67,21 @@ func write(k storage.PendingBlock) error {
 	return k.Append()
 }
 
-// Finish calls finish, after which only Commit and Close may follow, and returns the
-// name that the output has until then. See storage.Writer.
-func (s *State) Finish(finish func() error, temp string) (string, error) {
+// Finish calls finish, after which only Commit and Close may follow. temp is the name that the output has until
+// then. See storage.Writer.
+func (s *State) Finish(finish func() error, temp string) (out storage.Output, err error) {
 	if err := s.Usable(); err != nil {
-		return "", err
+		return out, err
 	}
 	if err := finish(); err != nil {
-		return "", s.Stop(err)
+		return out, s.Stop(err)
 	}
 	s.finished = true
-	return temp, nil
+	return storage.Output{Path: temp}, nil
 }
 
 // Commit calls finish, unless Finish was called, and commit. See storage.Writer.
-func (s *State) Commit(finish func() (string, error), commit func() error) error {
+func (s *State) Commit(finish func() (storage.Output, error), commit func() error) error {
 	if s.err != nil || s.closed {
 		return s.Usable()
 	}

@@ -331,7 +331,7 @@ func (w *Writer) Flush(more bool) error {
 }
 
 // Finish ends the parts and writes metadata.yaml. See storage.Writer.
-func (w *Writer) Finish() (string, error) {
+func (w *Writer) Finish() (storage.Output, error) {
 	temp := w.Out.Temp()
 	if w.add != nil {
 		temp = ""

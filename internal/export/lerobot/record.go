@@ -198,15 +198,15 @@ func (w *Writer) note(format string, a ...any) {
 }
 
 // Finish writes the data set. See storage.Writer.
-func (w *Writer) Finish() (path string, err error) {
+func (w *Writer) Finish() (out storage.Output, err error) {
 	if w.err != nil {
-		return "", w.err
+		return out, w.err
 	}
 	if err := w.finish(); err != nil {
-		return "", w.fail(err)
+		return out, w.fail(err)
 	}
 	w.finished = true
-	return w.out.Temp(), nil
+	return storage.Output{Path: w.out.Temp()}, nil
 }
 
 func (w *Writer) finish() error {

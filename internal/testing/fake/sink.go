@@ -95,7 +95,7 @@ func (s *Sink) Write(m *storage.Message) error {
 }
 
 // Finish does nothing.
-func (s *Sink) Finish() (string, error) { return "", nil }
+func (s *Sink) Finish() (storage.Output, error) { return storage.Output{}, nil }
 
 // Commit sets Closed.
 func (s *Sink) Commit() error { s.Closed = true; return nil }

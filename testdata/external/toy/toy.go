@@ -288,16 +288,16 @@ func (w *writer) WriteMetadata(m *storage.MetadataRecord) error {
 }
 
 // Finish completes the output under its temporary name.
-func (w *writer) Finish() (string, error) {
+func (w *writer) Finish() (out storage.Output, err error) {
 	if w.err == nil {
 		w.done, w.err = true, errEnded
 		if err := w.save(); err != nil {
 			w.done, w.err = false, fail(w.path, "write", err)
-			return "", w.err
+			return out, w.err
 		}
-		return w.out.Temp(), nil
+		return storage.Output{Path: w.out.Temp()}, nil
 	}
-	return "", w.err
+	return out, w.err
 }
 
 // save writes the file.
