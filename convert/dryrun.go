@@ -52,7 +52,7 @@ func timeShare(info *storage.Info, first, last int64) float64 {
 func scale(c *recording.Count, by float64) {
 	c.Written -= c.Repeated
 	defer func() { c.Written += c.Repeated }()
-	for _, n := range []*int64{&c.Read, &c.Written, &c.Thinned, &c.Filtered, &c.Undecided,
+	for _, n := range []*int64{&c.Read, &c.Written, &c.Thinned, &c.Filtered, &c.Undecided, &c.Unedited, &c.Emptied,
 		&c.Unstamped, &c.PublishTimes, &c.Sequences, &c.Bad,
 		&c.OutOfRange, &c.TooLarge} {
 		*n = scaled(*n, by)

@@ -234,6 +234,8 @@ type TopicReport struct {
 	Duplicates   int64  `json:"duplicates"` // left out by Job.Dedupe
 	Present      int64  `json:"present"`    // written, although the recording that was added to has an equal message
 	Repeated     int64  `json:"repeated"`   // from before a cut, written again at its start
+	Edited       int64  `json:"edited"`     // messages with values that Edit.Fields has changed
+	Emptied      int64  `json:"emptied"`    // left out: Edit.Fields has left no transform of them
 	Definition   string `json:"definition"` // where the definition came from: "file", or "builtin humble"
 }
 

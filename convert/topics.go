@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/convert/edit"
 	"github.com/bagconv/bagconv/internal/convert/extras"
 	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/internal/convert/recording"
@@ -32,6 +33,8 @@ type topicPlan struct {
 	extrasFolder *extras.Folder   // the extras that are written into Job.Extras; nil: no such folder
 	stamps       []*mapping.Stamp // in the source, becomes the log time; nil: none
 	marks        []*mapping.Stamp // in the sink, takes the log time; nil: none
+	edits        []*edit.Program  // of values; nil: all stay
+	uneditable   []error          // why frames cannot be changed; nil: they can
 }
 
 // planTopics maps every topic. encoding is what messages become that do not stay as
@@ -59,6 +62,8 @@ func (p *topicPlan) add(info *storage.Info, choice *selection.Choice) error {
 	p.errs = append(p.errs, make([]error, n-first)...)
 	p.stamps = append(p.stamps, make([]*mapping.Stamp, n-first)...)
 	p.marks = append(p.marks, make([]*mapping.Stamp, n-first)...)
+	p.edits = append(p.edits, make([]*edit.Program, n-first)...)
+	p.uneditable = append(p.uneditable, make([]error, n-first)...)
 	p.mapper.Complete(chosenTopics(info, choice))
 	for i := first; i < n; i++ {
 		p.sinkOf = append(p.sinkOf, -1)
@@ -75,6 +80,10 @@ func (p *topicPlan) add(info *storage.Info, choice *selection.Choice) error {
 			p.errs[i] = err
 			continue
 		}
+		if err := p.planEdits(&info.Topics[i], i); err != nil {
+			return err
+		}
+		res.Plan = mapping.After(p.program(i), res.Plan)
 		res.Topic.QoS = p.edit.Profiles(t.Name, res.Topic.QoS)
 		p.results[i] = res
 		res.Fit(p.format)
@@ -179,6 +188,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []record
 			p.describeStamps(r, t.Name, i, &n)
 		}
 		p.describeCounts(r, t.Name, &n)
+		p.describeEdits(r, t.Name, i, &n, &tr)
 		report.Topics = append(report.Topics, tr)
 	}
 	for _, n := range p.writerNotes {
@@ -194,6 +204,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []record
 					len(x.Attachments), len(x.Metadata), p.extrasFolder.Dir())})
 		}
 	}
+	p.describeUnused(r)
 	p.describeJoins(r)
 	p.describeMetadata(r, info)
 }
@@ -208,6 +219,11 @@ func (p *topicPlan) describeCounts(r *reporter, name string, n *recording.Count)
 		r.lose(Loss{Code: "condition-undecided", Topic: name, Count: n.Undecided,
 			Message: "the values of messages do not decide --where, and they are left out; the first: " +
 				n.FirstUndecided.Error()})
+	}
+	if n.Unedited > 0 {
+		r.lose(Loss{Code: "edit-refused", Topic: name, Count: n.Unedited,
+			Message: "messages are left out, because values do not fit or cannot be found; the first: " +
+				n.FirstUnedited.Error()})
 	}
 	if n.TooLarge > 0 {
 		r.lose(Loss{Code: "message-too-large", Topic: name, Count: n.TooLarge,

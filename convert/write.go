@@ -347,8 +347,8 @@ func refusal(err error) bool {
 // out: the promise that nothing is lost silently.
 func (o *output) checkCounts(src *recording.Source) error {
 	for i, c := range o.Counts {
-		want := c.Read + c.Repeated - c.Filtered - c.Undecided - c.Bad - c.OutOfRange - c.TooLarge - c.Thinned -
-			c.Duplicates
+		want := c.Read + c.Repeated - c.Filtered - c.Undecided - c.Unedited - c.Emptied - c.Bad - c.OutOfRange -
+			c.TooLarge - c.Thinned - c.Duplicates
 		if o.Routes[i].Drop {
 			want = 0
 		}

@@ -44,6 +44,11 @@ class ConvertFlags(TypedDict, total=False):
     restamp: str | None  # header
     offset: Value  # add a duration to all log times, such as +0.3s or -1h
     latch: Values  # messages from before --start that are repeated there
+    set: Values  # give a field another value
+    drop_field: Values  # empty a field that is large or private
+    frame: Values  # rename a frame in all headers and transforms
+    strip_frame_slash: bool | None  # remove leading slashes of frames, before --frame
+    drop_tf: Values  # remove transforms to the frame CHILD
     to: str | None  # format of the output
     force: bool | None  # replace OUT if it is a recording
     dry_run: bool | None  # convert a part of IN in memory
@@ -106,6 +111,11 @@ class CutFlags(TypedDict, total=False):
     restamp: str | None  # header
     offset: Value  # add a duration to all log times, such as +0.3s or -1h
     latch: Values  # messages from before --start that are repeated there
+    set: Values  # give a field another value
+    drop_field: Values  # empty a field that is large or private
+    frame: Values  # rename a frame in all headers and transforms
+    strip_frame_slash: bool | None  # remove leading slashes of frames, before --frame
+    drop_tf: Values  # remove transforms to the frame CHILD
     to: str | None  # format of the output
     force: bool | None  # replace OUT if it is a recording
     dry_run: bool | None  # convert a part of IN in memory
@@ -172,6 +182,11 @@ class ExportFlags(TypedDict, total=False):
     restamp: str | None  # header
     offset: Value  # add a duration to all log times, such as +0.3s or -1h
     latch: Values  # messages from before --start that are repeated there
+    set: Values  # give a field another value
+    drop_field: Values  # empty a field that is large or private
+    frame: Values  # rename a frame in all headers and transforms
+    strip_frame_slash: bool | None  # remove leading slashes of frames, before --frame
+    drop_tf: Values  # remove transforms to the frame CHILD
     force: bool | None  # replace OUT if it is an export
     format: str | None  # format of the tables; parquet without an ending of OUT
     dry_run: bool | None  # convert a part of IN in memory
@@ -240,6 +255,11 @@ class MergeFlags(TypedDict, total=False):
     restamp: str | None  # header
     offset: Value  # add a duration to all log times, such as +0.3s or -1h
     latch: Values  # messages from before --start that are repeated there
+    set: Values  # give a field another value
+    drop_field: Values  # empty a field that is large or private
+    frame: Values  # rename a frame in all headers and transforms
+    strip_frame_slash: bool | None  # remove leading slashes of frames, before --frame
+    drop_tf: Values  # remove transforms to the frame CHILD
     to: str | None  # format of the output
     force: bool | None  # replace OUT if it is a recording
     dry_run: bool | None  # convert a part of IN in memory
@@ -311,6 +331,11 @@ class SplitFlags(TypedDict, total=False):
     restamp: str | None  # header
     offset: Value  # add a duration to all log times, such as +0.3s or -1h
     latch: Values  # messages from before --start that are repeated there
+    set: Values  # give a field another value
+    drop_field: Values  # empty a field that is large or private
+    frame: Values  # rename a frame in all headers and transforms
+    strip_frame_slash: bool | None  # remove leading slashes of frames, before --frame
+    drop_tf: Values  # remove transforms to the frame CHILD
     to: str | None  # format of the output
     force: bool | None  # replace OUT if it is a recording
     dry_run: bool | None  # convert a part of IN in memory

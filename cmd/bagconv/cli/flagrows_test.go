@@ -62,6 +62,15 @@ var FlagRows = []FlagRow{
 		Refused: "soon --restamp: unknown value \"soon\"; it is one of: header, log"},
 	{Flag: "offset", Value: "1s", Want: `1700000001500000000`},
 
+	{Flag: "set", Value: `/chatter.data="bye\x20"+"now"`, Want: `bye now`,
+		Refused: "1=2 --set: 1=2: at character 1, \"1=2\": no field is named; write a field as"},
+	{Flag: "drop-field", Value: "/chatter.data", Want: `!hello 3`, Refused: "/chatter --drop-field: /chatter: at character 1"},
+	{Flag: "frame", Value: "base_*:=*_base", In: "demo.bag", With: "-t /tf", Want: `link_base`,
+		Refused: "a --frame: \"a\": write OLD:=NEW"},
+	{Flag: "strip-frame-slash", In: "demo.bag", With: `-t /odom --set /odom.header.frame_id="/m"+"ap"`, Want: `!/map`},
+	{Flag: "drop-tf", Value: "wheel_l", In: "demo.bag", With: "-t /tf", Want: `!"wheel_l"`,
+		Refused: "re:( --drop-tf: \"(\" is not a regular expression"},
+
 	// The output.
 	{Flag: "to", Value: "mcap", Want: `format: +mcap`},
 	{Flag: "output", Value: "$D/named.bag", Want: `file named.*\.bag`, Not: "export plan"},

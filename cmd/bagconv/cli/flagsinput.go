@@ -80,6 +80,25 @@ func stretch(w *selection.Where, name string, set func(*flags.Flag) error) func(
 	}
 }
 
+// fieldFlags change the values of messages.
+func (s *settings) fieldFlags() []flags.Flag {
+	f := &s.job.Edit.Fields
+	return flags.AllIn(editGroup, writes,
+		flags.Flag{Name: "set", Arg: "'FIELD = VALUE'", Several: true, Set: flags.ParsedEach(&f.Set, where.ParseAssignment),
+			Help: "give a field another value, such as '/imu.header.frame_id = \"imu\"'; VALUE is an expression as in " +
+				"--where: docs/fields.md"},
+		flags.Flag{Name: "drop-field", Arg: "FIELD", Several: true, Set: flags.ParsedEach(&f.Drop, where.ParseDrop),
+			Help: "empty a field that is large or private, such as /cam.data: it gets its default, and the type stays"},
+		flags.Flag{Name: "frame", Arg: "OLD:=NEW", Several: true, Set: flags.ParsedEach(&f.Frames, selection.ParseRename),
+			Help: "rename a frame in all headers and transforms; with globs: 'robot1/*:=*'"},
+		flags.Flag{Name: "strip-frame-slash", Kind: flags.OnOff, Set: flags.Put(&f.Slashes),
+			Help: "remove leading slashes of frames, before --frame"},
+		flags.Flag{Name: "drop-tf", Arg: "'[PARENT] CHILD'", Several: true,
+			Set:  flags.ParsedEach(&f.Transforms, selection.ParseEdge),
+			Help: "remove transforms to the frame CHILD, of all parents or of one; both by their names in IN, or globs"},
+	)
+}
+
 // editFlags change the selected messages.
 func (s *settings) editFlags() []flags.Flag {
 	edit := &s.job.Edit

@@ -13,7 +13,8 @@ func (e *env) flagTable() (table []*flags.Flag) {
 	s := &e.set
 	for _, part := range [][]flags.Flag{
 		globalFlags(), e.batchFlags(), s.taskFlags(), s.mergeFlags(), s.splitFlags(), s.importFlags(), e.recordFlags(),
-		e.playFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
+		e.playFlags(), e.selectFlags(), s.editFlags(), s.fieldFlags(),
+		e.outputFlags(), e.optionFlags(), s.aboutFlags(),
 		e.messageFlags(), s.extraFlags(), s.runFlags(), s.remoteFlags(), e.keyFlags(),
 		fileFlags(runGroup, writes+" import record play"), s.listFlags(), s.defsFlags(), s.infoFlags(), s.checkFlags(),
 		s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.migrateFlags(), s.serveFlags(),

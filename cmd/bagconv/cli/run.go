@@ -246,5 +246,12 @@ func comparableEdit(edit selection.Edit, flag string, level verify.Level) (selec
 		}
 		edit.Restamp = selection.RestampNone
 	}
+	if edit.Fields.Any() {
+		if level != verify.Counts {
+			return edit, flags.Usage(flag+" counts is possible", "edits of fields and frames change messages, which %s %s "+
+				"compares", flag, level)
+		}
+		edit.Fields = selection.Fields{}
+	}
 	return edit, nil
 }

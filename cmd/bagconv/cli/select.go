@@ -49,6 +49,16 @@ func selectedText(r *resultJSON) string {
 	if filtered > 0 {
 		parts = append(parts, phrase.Count(filtered, "message")+" left out by --where")
 	}
+	var edited, emptied int64
+	for _, t := range r.Topics {
+		edited, emptied = edited+t.Edited, emptied+t.Emptied
+	}
+	if edited > 0 {
+		parts = append(parts, phrase.Count(edited, "message")+" changed by edits (-v lists them)")
+	}
+	if emptied > 0 {
+		parts = append(parts, phrase.Count(emptied, "message")+" left out, as --drop-tf has left no transform of them")
+	}
 	if leftOut > 0 {
 		parts = append(parts, phrase.Count(leftOut, "message")+" left out by --throttle or --every")
 	}

@@ -255,6 +255,8 @@ func lossLines(losses []convert.Loss, what string) (lines []string) {
 				unit = "attachment"
 			case "metadata-record":
 				unit = "record"
+			case "edited":
+				unit = "value"
 			}
 			line += phrase.Count(n, unit)
 			if bytes[k] > 0 {

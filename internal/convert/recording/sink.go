@@ -74,6 +74,10 @@ type Count struct {
 	firstBadBlock   int
 	FirstUndecided  error // likewise
 	undecidedBlock  int
+	Unedited        int64 // left out, because an edit is refused
+	FirstUnedited   error // likewise
+	uneditedBlock   int
+	Emptied         int64 // left out, because no transform of them is left
 }
 
 func (c *Count) join(o *Count) {
@@ -83,6 +87,11 @@ func (c *Count) join(o *Count) {
 	if o.Undecided > 0 && (c.Undecided == 0 || o.undecidedBlock < c.undecidedBlock) {
 		c.FirstUndecided, c.undecidedBlock = o.FirstUndecided, o.undecidedBlock
 	}
+	if o.Unedited > 0 && (c.Unedited == 0 || o.uneditedBlock < c.uneditedBlock) {
+		c.FirstUnedited, c.uneditedBlock = o.FirstUnedited, o.uneditedBlock
+	}
+	c.Unedited += o.Unedited
+	c.Emptied += o.Emptied
 	c.Filtered += o.Filtered
 	c.Undecided += o.Undecided
 	c.Read += o.Read
@@ -96,7 +105,7 @@ func (c *Count) join(o *Count) {
 
 // Add adds the counts of another run, after this one.
 func (c *Count) Add(o Count) {
-	o.firstBadBlock, o.undecidedBlock = math.MaxInt, math.MaxInt
+	o.firstBadBlock, o.undecidedBlock, o.uneditedBlock = math.MaxInt, math.MaxInt, math.MaxInt
 	c.join(&o)
 	c.Thinned += o.Thinned
 	c.Duplicates += o.Duplicates

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/bagconv/bagconv/internal/convert/mapping"
@@ -137,14 +138,14 @@ func (s *Source) tests(ctx context.Context, named *storage.Info, subjects []sele
 	return tests, nil
 }
 
-// A ConditionError is the error of a condition that the type of a topic does not fit.
+// A ConditionError is the error of a condition or an edit that the type of a topic does not fit.
 type ConditionError struct {
-	Topic, Flag string
+	Topic, Flag string // Flag "": it is in Err
 	Err         error
 }
 
 func (e *ConditionError) Error() string {
-	return fmt.Sprintf("topic %s: %s %v", e.Topic, e.Flag, e.Err)
+	return fmt.Sprintf("topic %s: %s", e.Topic, strings.TrimSpace(e.Flag+" "+e.Err.Error()))
 }
 func (e *ConditionError) Unwrap() error { return e.Err }
 

@@ -3,10 +3,12 @@ package recording
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/bagconv/bagconv/internal/convert/edit"
 	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -211,10 +213,21 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 	return nil
 }
 
-// refuse counts a message that cannot be re-encoded. It is an error in strict runs.
+// refuse counts a message that cannot be re-encoded. It is an error in strict runs, unless an edit has emptied it.
 func (p *Pipeline) refuse(n *Count, block int, m *storage.Message, err error) error {
+	if errors.Is(err, edit.ErrEmpty) {
+		n.Emptied++
+		return nil
+	}
 	if p.Strict {
 		return p.badMessage(m, err)
+	}
+	if errors.Is(err, edit.ErrRefused) {
+		if n.Unedited == 0 || block < n.uneditedBlock {
+			n.FirstUnedited, n.uneditedBlock = p.badMessage(m, err), block
+		}
+		n.Unedited++
+		return nil
 	}
 	if n.Bad == 0 || block < n.firstBadBlock {
 		n.FirstBad, n.firstBadBlock = p.badMessage(m, err), block

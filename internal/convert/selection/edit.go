@@ -25,6 +25,8 @@ type Edit struct {
 	Latch Latch
 
 	QoS []Profile // all that match a topic count, in their order
+
+	Fields Fields
 }
 
 // Restamp describes which of a message's two times becomes the other's.
@@ -67,6 +69,9 @@ func ParseRename(s string) (Rename, error) {
 	}
 	return r, err
 }
+
+// String returns the rename as it was written.
+func (r *Rename) String() string { return r.old.String() + ":=" + strings.Join(r.parts, "*") }
 
 // apply returns the new name, ok when the rename is about it.
 func (r *Rename) apply(name string) (string, bool) {
@@ -129,7 +134,7 @@ func (e *Edit) Check(info *storage.Info, c *Choice) error {
 			return err
 		}
 	}
-	return nil
+	return e.Fields.check(info, c)
 }
 
 // checkTopic returns an *UnknownError unless the choice takes a topic that a pattern matches.
@@ -156,6 +161,7 @@ func (e *Edit) Of(topic string) Edit {
 	only.Remap = slices.DeleteFunc(slices.Clone(e.Remap), func(r Rename) bool { return other(r.old) })
 	only.Rates = slices.DeleteFunc(slices.Clone(e.Rates), func(r Rate) bool { return other(r.topic) })
 	only.QoS = slices.DeleteFunc(slices.Clone(e.QoS), func(p Profile) bool { return other(p.topic) })
+	only.Fields = e.Fields.only(topic)
 	only.Latch.topics = slices.DeleteFunc(slices.Clone(e.Latch.topics), other)
 	return only
 }

@@ -56,6 +56,8 @@ type run struct {
 	err  error
 	elem int // which element of the lists is looked at
 	read []elements
+	odd  bool // a float that was read is NaN or infinite
+	made int  // bytes of text so far that expressions have made
 }
 
 // fail keeps the first error.
@@ -79,7 +81,7 @@ func (f *Filter) Holds(data []byte) (bool, error) {
 // begin begins the run of a message.
 func (f *Filter) begin(data []byte) *run {
 	r := f.runs.Get().(*run)
-	r.c, r.err = message.Open(f.typ, data), nil
+	r.c, r.err, r.odd, r.made = message.Open(f.typ, data), nil, false, 0
 	return r
 }
 
@@ -93,6 +95,12 @@ func (f *Filter) end(r *run) error {
 	r.c = nil
 	f.runs.Put(r)
 	return err
+}
+
+// seen notes a float that was read.
+func (r *run) seen(x float64) float64 {
+	r.odd = r.odd || x-x != 0
+	return x
 }
 
 // A compiler makes a filter of parts of a condition.
@@ -159,7 +167,7 @@ func (k *compiler) value(n ast.Node) (value, error) {
 	case *ast.CallNode:
 		return k.call(n)
 	case *ast.ArrayNode:
-		return value{}, k.wrong(n, "a list stands only behind in")
+		return value{}, k.wrong(n, "a list stands only behind in, and as the whole value of a list")
 	}
 	return value{}, k.wrong(n, "this is no part of conditions")
 }
@@ -275,7 +283,7 @@ func (k *compiler) field(n ast.Node, ref *ref) (value, error) {
 	case integer:
 		v.whole = reached(reach, func(r *run) int64 { return signed(r, f, r.c.Bits(f)) })
 	case float:
-		v.float = reached(reach, func(r *run) float64 { return real(f, r.c.Bits(f)) })
+		v.float = reached(reach, func(r *run) float64 { return r.seen(real(f, r.c.Bits(f))) })
 	case text:
 		v.text = reached(reach, func(r *run) string { return string(r.c.Text(f)) })
 	default:

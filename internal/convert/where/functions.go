@@ -25,6 +25,9 @@ func (k *compiler) call(n *ast.CallNode) (value, error) {
 	if slices.Contains(overElements, name.Value) {
 		return k.elements(n, name.Value)
 	}
+	if name.Value == "replace" {
+		return k.replace(n)
+	}
 	if len(n.Arguments) != 1 {
 		if f := functions[name.Value]; f == nil && name.Value != "len" && ofText[name.Value] == nil {
 			return value{}, k.unknown(n, name.Value)
@@ -63,7 +66,7 @@ func (k *compiler) call(n *ast.CallNode) (value, error) {
 }
 
 func (k *compiler) unknown(n ast.Node, name string) error {
-	names := append([]string{"len", "date", "duration", "topic"}, overElements...)
+	names := append([]string{"len", "date", "duration", "topic", "replace"}, overElements...)
 	for f := range functions {
 		names = append(names, f)
 	}

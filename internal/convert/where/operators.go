@@ -137,6 +137,8 @@ func (k *compiler) binary(n *ast.BinaryNode) (value, error) {
 	case (op == "||" || op == "or") && a.kind == truth && b.kind == truth:
 		out.truth = func(r *run) bool { return a.truth(r) || r.err == nil && b.truth(r) }
 		return out, nil
+	case a.kind == text && b.kind == text && op == "+":
+		return value{kind: text, node: n, text: func(r *run) string { return joinText(r, a.text(r), b.text(r)) }}, nil
 	case a.kind == text && b.kind == text:
 		if out.truth = textOperator(op, a, b); out.truth != nil {
 			return out, nil

@@ -189,7 +189,7 @@ func (k *compiler) element(n ast.Node, ref *ref) (value, error) {
 	case truth:
 		v.truth = func(r *run) bool { return r.read[at].whole[r.elem] != 0 }
 	case float:
-		v.float = func(r *run) float64 { return r.read[at].float[r.elem] }
+		v.float = func(r *run) float64 { return r.seen(r.read[at].float[r.elem]) }
 	case text:
 		v.text = func(r *run) string { return r.read[at].text[r.elem] }
 	default:

@@ -187,4 +187,5 @@ def main():
         made += 1
 
 
-main()
+if __name__ == "__main__":
+    main()

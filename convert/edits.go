@@ -1,0 +1,97 @@
+package convert
+
+import (
+	"fmt"
+
+	"github.com/bagconv/bagconv/internal/convert/edit"
+	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// planEdits makes the program that changes the values of a topic. A rule about the topic that does not fit its type is
+// an error. Frames that cannot be changed are a loss.
+func (p *topicPlan) planEdits(t *storage.TopicInfo, i int) error {
+	fields := &p.edit.Fields
+	if !fields.Any() {
+		return nil
+	}
+	rules := edit.Rules{Set: fields.Of(t.Name)}
+	if fields.OfFrames() {
+		rules.Frames = &edit.Frames{Slashes: fields.Slashes, Rename: fields.Frame}
+		for k := range fields.Frames {
+			rules.Frames.Renames = append(rules.Frames.Renames, fields.Frames[k].String())
+		}
+		for k := range fields.Transforms {
+			rules.Frames.Drop = fields.Goes
+			rules.Frames.Drops = append(rules.Frames.Drops, fields.Transforms[k].String())
+		}
+	}
+	if len(rules.Set) == 0 && rules.Frames == nil {
+		return nil
+	}
+	typ, def, err := p.mapper.Type(&t.Topic)
+	if err == nil && def.Head != nil {
+		err = fmt.Errorf("messages in %q are not edited; convert the recording first", t.Encoding)
+	}
+	if err == nil {
+		p.edits[i], err = edit.Compile(rules, typ)
+	}
+	switch {
+	case err == nil:
+	case len(rules.Set) > 0 && t.Messages == 0 && def == nil:
+	case len(rules.Set) > 0:
+		return &recording.ConditionError{Topic: t.Name, Err: err}
+	default:
+		p.uneditable[i] = err
+	}
+	return nil
+}
+
+// program returns the program of a topic as one of package mapping; nil: there is none.
+func (p *topicPlan) program(i int) mapping.Program {
+	if p.edits[i] == nil {
+		return nil
+	}
+	return p.edits[i]
+}
+
+// describeEdits reports what was changed of a topic, and what could not be.
+func (p *topicPlan) describeEdits(r *reporter, name string, i int, n *recording.Count, tr *TopicReport) {
+	if p.edits[i] != nil {
+		_, tr.Edited = p.edits[i].Changes()
+		if p.scale != nil {
+			tr.Edited = scaled(tr.Edited, p.scale[i])
+		}
+		tr.Emptied = n.Emptied
+	}
+	if err := p.uneditable[i]; err != nil && n.Written > 0 {
+		r.lose(Loss{Code: "edit-not-applied", Topic: name, Count: n.Written,
+			Message: "frames in them are not changed: " + err.Error()})
+	}
+}
+
+// describeUnused warns of rules that have changed nothing in any topic: a name may be wrong.
+func (p *topicPlan) describeUnused(r *reporter) {
+	used, order := map[string]int64{}, []string(nil)
+	for _, program := range p.edits {
+		if program == nil {
+			continue
+		}
+		changes, _ := program.Changes()
+		for _, c := range changes {
+			if _, known := used[c.Rule]; !known {
+				order = append(order, c.Rule)
+			}
+			used[c.Rule] += c.Values
+		}
+	}
+	if len(order) == 0 && p.edit.Fields.OfFrames() {
+		order = append(order, "rules about frames")
+	}
+	for _, rule := range order {
+		if used[rule] == 0 {
+			r.note(Note{Code: "edit-unused", Message: rule + ": nothing was changed", Warning: true})
+		}
+	}
+}
