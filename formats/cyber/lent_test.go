@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -20,7 +21,7 @@ func TestLent(t *testing.T) {
 	}{
 		{[]int{chunk + 1}, []bool{true}},
 		{[]int{chunk}, []bool{false}},
-		{[]int{10, minLent, 10}, []bool{false}},
+		{[]int{10, chunked.MinLent, 10}, []bool{false}},
 		{[]int{10, 3 * chunk, 0, 10, 5 * chunk, 5 * chunk}, []bool{false, true, false, true, true}},
 	} {
 		t.Run(fmt.Sprint(c.sizes), func(t *testing.T) {

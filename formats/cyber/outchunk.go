@@ -42,8 +42,6 @@ const (
 	sectionHead = 16
 	maxFront    = sectionHead + 4*(1+binary.MaxVarintLen64) + sectionHead // what can stand before the body
 	maxFixed    = 3 + 3*binary.MaxVarintLen64                             // of a message, without name and content
-	// least data that is lent: a copy of less takes no longer than to wait for the write
-	minLent = 256 << 10
 )
 
 // A block holds the head of any message.

@@ -142,7 +142,7 @@ func (w *writer) Write(m *storage.Message) error {
 	}
 	w.seg.add(m.LogTime, content)
 	c.count++
-	lend := content > w.chunkSize && content >= minLent // no other message follows in this chunk
+	lend := content > w.chunkSize && content >= chunked.MinLent // no other message follows in this chunk
 	if k.add(c.prefix, m, size, whole, lend); lend {
 		return w.Flush(true)
 	}

@@ -373,10 +373,10 @@ func (w *writer) CopyBlock(b *storage.Batch) (bool, error) {
 	k := w.freeChunk()
 	k.before = w.defineBefore(k.before, s)
 	w.begun = true
-	k.ready, k.raw, k.sum, k.start, k.end = true, s.raw, s.sum, s.start, s.end
+	k.sum, k.start, k.end = s.sum, s.start, s.end
 	k.used, s.used = s.used, k.used[:0]
 	k.index, s.index = s.index, k.index[:0]
-	k.packed = append(storage.Grow(k.packed[:0], k.front), b.Scratch...)
+	k.Copy(b.Scratch, s.raw)
 	w.copied++
 	return true, w.state.Hand(k)
 }

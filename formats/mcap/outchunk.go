@@ -7,36 +7,24 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/crc"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// An outChunk is a chunk on its way to the file. Write fills buf, Encode makes of it
-// all bytes of the chunk and its Message Index records, Append writes them at once.
-// The front of buf has room for the Chunk's header, so that plain data is never
-// copied. A chunk that is copied from another file comes with its data compressed.
-// The data of a large message that ends a plain chunk is not copied either, but lent
-// by the caller of Write:
-//
-//	buf: [header][records ... head of the message] lent: [data] buf: [Message Index records]
+// An outChunk is a chunk on its way to the file. Write fills Buf, Encode makes of it all bytes of the chunk and its
+// Message Index records, Append writes them at once. See chunked.OutChunk.
 type outChunk struct {
+	chunked.OutChunk
 	w      *writer
-	front  int    // bytes kept for the header
 	before []byte // records that stand before the chunk: definitions of a copied chunk
-	buf    []byte // front, then records
-	ready  bool   // compressed already, with raw and sum known
-	raw    int    // bytes before compression
-	sum    uint32 // checksum of these bytes
-	lent   []byte // data of the last record; nil: it is in buf
+	sum    uint32 // checksum of the bytes before compression
 	used   []usedChannel
 	index  []indexRef
 	start  uint64 // least and greatest log time as the file has them, ns
 	end    uint64
 
-	packed []byte // compressed: front, then data
-	out    []byte // what Append writes, up to the lent data
-	after  []byte // what Append writes after the lent data
 	whole  uint32 // checksum of all that Append writes but before
 	frame  []byte // what Append writes, if the file is compressed as a whole
 	stored int    // bytes of the data
@@ -57,29 +45,10 @@ type indexRef struct {
 	slot    int
 }
 
-func (k *outChunk) rawSize() int { return len(k.buf) - k.front + len(k.lent) }
-
-// Lent is true while a message's data is not in the chunk. See storage.PendingBlock.
-func (k *outChunk) Lent() bool { return k.lent != nil }
-
-// firstRoom is the room of a chunk until it has more: the room of a whole chunk was most of the
-// memory of small recordings.
-const firstRoom = 64 << 10
-
-// reserve makes room for n bytes. If they do not fit, it makes room for a whole chunk.
-func (k *outChunk) reserve(n int) {
-	if cap(k.buf)-len(k.buf) < n {
-		k.buf = slices.Grow(k.buf, max(n, min(k.w.threshold, defaultChunk)+64<<10-len(k.buf)))
-	}
-}
-
 // newChunk starts a chunk.
 func (w *writer) newChunk() *outChunk {
 	k := w.freeChunk()
-	if k.buf == nil {
-		k.buf = make([]byte, k.front, k.front+firstRoom)
-	}
-	k.buf = k.buf[:k.front]
+	k.Begin()
 	k.used, k.index = k.used[:0], k.index[:0]
 	k.start, k.end = math.MaxUint64, 0
 	w.cur = k
@@ -89,35 +58,24 @@ func (w *writer) newChunk() *outChunk {
 func (w *writer) freeChunk() *outChunk {
 	k, _ := w.pool.Get().(*outChunk)
 	if k == nil {
-		k = &outChunk{w: w, front: chunkFixed + len(codecName(w.codec))}
+		k = &outChunk{w: w, OutChunk: chunked.OutChunk{Front: chunkFixed + len(codecName(w.codec))}}
 	}
-	k.ready, k.lent, k.before = false, nil, k.before[:0]
+	k.before = k.before[:0]
 	return k
 }
-
-// maxPooled is the largest buffer that is kept for the next chunk.
-const maxPooled = 64 << 20
-
-// minLent is the least data that is lent and not copied: a copy of less takes no
-// longer than to wait for the write.
-const minLent = 256 << 10
 
 // message adds a message of the channel in slot. It is the last one when its data is
 // lent.
 func (k *outChunk) message(m *storage.Message, slot int, lend bool) {
-	at := len(k.buf) - k.front
+	at := k.Size()
 	u := &k.used[slot]
 	if !lend {
-		k.reserve(len(m.Data) + 64) // and its head
+		k.Reserve(len(m.Data)+64, min(k.w.threshold, defaultChunk)) // and its head
 	}
 	rec := message{channel: u.id, sequence: m.Sequence, log: uint64(m.LogTime), publish: uint64(m.PublishTime),
 		data: m.Data}
-	k.buf = rec.appendHead(k.buf)
-	if lend {
-		k.lent = m.Data
-	} else {
-		k.buf = append(k.buf, m.Data...)
-	}
+	k.Buf = rec.appendHead(k.Buf)
+	k.Data(m.Data, lend)
 	u.count++
 	k.start, k.end = min(k.start, rec.log), max(k.end, rec.log)
 	k.index = append(k.index, indexRef{rec.log, uint64(at), slot})
@@ -128,62 +86,47 @@ func (k *outChunk) message(m *storage.Message, slot int, lend bool) {
 func (k *outChunk) Encode() error {
 	err := k.encode()
 	if p := k.w.packing; p != nil && err == nil {
-		k.frame, err = compress.Zstd.Encode(k.frame[:0], k.out, p.level)
+		k.frame, err = compress.Zstd.Encode(k.frame[:0], k.Pieces[0], p.level)
 	}
 	return err
 }
 
 func (k *outChunk) encode() error {
 	w := k.w
+	if !k.Copied {
+		k.sum = k.CRC()
+	}
 	if !w.layout.chunks {
-		k.out = k.buf[k.front:]
-		k.whole = crc32.Update(crc32.ChecksumIEEE(k.out), crc32.IEEETable, k.lent)
+		k.End(k.Buf[k.Front:], len(k.Buf)-k.Front)
+		k.whole = k.sum
 		return nil
 	}
-	out := k.packed
-	if !k.ready {
-		k.raw = k.rawSize()
-		k.sum = crc32.Update(crc32.ChecksumIEEE(k.buf[k.front:]), crc32.IEEETable, k.lent)
-		if out = k.buf; w.codec != compress.None {
-			if cap(k.packed) < k.front {
-				k.packed = make([]byte, k.front, k.front+k.raw/2)
-			}
-			var err error
-			k.packed, err = w.codec.Encode(k.packed[:k.front], k.buf[k.front:], w.level)
-			if err != nil {
-				return w.fail("chunk", err)
-			}
-			out = k.packed
-		}
+	room, err := k.Pack(w.codec, w.level)
+	if err != nil {
+		return w.fail("chunk", err)
 	}
-	k.stored = len(out) - k.front + len(k.lent)
-	k.length = len(out) + len(k.lent)
+	out := *room
+	k.stored = k.Stored(out)
+	k.length = k.Front + k.stored
 	h, _ := beginRecord(out[:0], opChunk)
 	binary.LittleEndian.PutUint64(h[1:], uint64(k.length-recordHead))
 	h = binary.LittleEndian.AppendUint64(h, k.start)
 	h = binary.LittleEndian.AppendUint64(h, k.end)
-	h = binary.LittleEndian.AppendUint64(h, uint64(k.raw))
+	h = binary.LittleEndian.AppendUint64(h, uint64(k.Raw))
 	h = binary.LittleEndian.AppendUint32(h, k.sum)
 	h = appendStr(h, codecName(w.codec))
 	binary.LittleEndian.AppendUint64(h, uint64(k.stored))
 	data := len(out)
 	if w.layout.messageIndexes {
 		out = k.appendIndex(out)
+		*room = out // it may have grown
 	}
+	k.End(out, data)
 	if w.codec == compress.None {
-		k.buf = out // it may have grown
-	} else {
-		k.packed = out
-	}
-	if k.out = out; w.codec == compress.None {
-		k.whole = crc.Join(crc32.IEEE, crc32.ChecksumIEEE(out[:k.front]), k.sum, int64(k.raw)) // large data is summed once
+		k.whole = crc.Join(crc32.IEEE, crc32.ChecksumIEEE(out[:k.Front]), k.sum, int64(k.Raw)) // large data is summed once
 		k.whole = crc32.Update(k.whole, crc32.IEEETable, out[data:])
 	} else {
 		k.whole = crc32.ChecksumIEEE(out)
-	}
-	k.after = nil
-	if k.Lent() {
-		k.out, k.after = out[:data], out[data:]
 	}
 	return nil
 }
@@ -222,7 +165,7 @@ func (k *outChunk) appendIndex(out []byte) []byte {
 
 // Sum returns the checksum of what Append writes. See Streamable of storage.Format.
 func (k *outChunk) Sum() uint32 {
-	return crc.Join(crc32.IEEE, crc32.ChecksumIEEE(k.before), k.whole, int64(len(k.out)+len(k.lent)+len(k.after)))
+	return crc.Join(crc32.IEEE, crc32.ChecksumIEEE(k.before), k.whole, int64(k.Len()))
 }
 
 // Append writes the chunk. See storage.PendingBlock.
@@ -241,9 +184,9 @@ func (k *outChunk) Append() error {
 		if err := w.packing.put(w, k.frame); err != nil {
 			return err
 		}
-		w.pos += int64(len(k.out))
+		w.pos += int64(k.Len())
 	} else {
-		for _, b := range [][]byte{k.out, k.lent, k.after} {
+		for _, b := range k.Pieces {
 			if err := w.write(b); err != nil {
 				return err
 			}
@@ -252,8 +195,7 @@ func (k *outChunk) Append() error {
 	w.sum = crc.Join(crc32.IEEE, w.sum, k.whole, w.pos-offset)
 	w.account(k, offset)
 	w.appended++
-	k.out, k.lent, k.after = nil, nil, nil
-	if max(cap(k.buf), cap(k.packed)) <= maxPooled {
+	if k.Done() {
 		w.pool.Put(k)
 	}
 	return nil

@@ -66,8 +66,8 @@ func (w *writer) write(b []byte) error {
 func (w *writer) account(k *outChunk, offset int64) {
 	x := chunkIndex{
 		start: k.start, end: k.end, offset: uint64(offset), length: uint64(k.length),
-		indexLength: uint64(len(k.out) + len(k.lent) + len(k.after) - k.length), compression: codecName(w.codec),
-		stored: uint64(k.stored), original: uint64(k.raw),
+		indexLength: uint64(k.Len() - k.length), compression: codecName(w.codec),
+		stored: uint64(k.stored), original: uint64(k.Raw),
 	}
 	for i := range k.used {
 		u := &k.used[i]

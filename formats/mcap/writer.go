@@ -232,19 +232,19 @@ func (w *writer) Write(m *storage.Message) error {
 		k = w.newChunk()
 		if !w.begun { // the first chunk defines all that is known
 			for i := range w.channels {
-				k.buf = w.define(k.buf, i)
+				k.Buf = w.define(k.Buf, i)
 			}
 		}
 		w.begun = true
 	}
 	c := &w.channels[m.Topic]
-	k.buf = w.define(k.buf, int(m.Topic))
+	k.Buf = w.define(k.Buf, int(m.Topic))
 	if c.chunk != k {
 		c.chunk, c.slot = k, len(k.used)
 		k.used = append(k.used, usedChannel{channel: int(m.Topic), id: c.id})
 	}
-	last := k.rawSize()+recordHead+messageFixed+len(m.Data) > w.threshold
-	k.message(m, c.slot, last && w.codec == compress.None && w.packing == nil && len(m.Data) >= minLent)
+	last := k.Size()+recordHead+messageFixed+len(m.Data) > w.threshold
+	k.message(m, c.slot, last && w.codec == compress.None && w.packing == nil && len(m.Data) >= chunked.MinLent)
 	if last {
 		return w.Flush(true)
 	}

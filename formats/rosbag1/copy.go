@@ -235,11 +235,11 @@ func (w *writer) defineBefore(used []usedConn) bool {
 			missing, size = append(missing, c), size+len(c.record)
 		}
 	}
-	if size > 0 && (w.cur == nil || !w.cur.defines || w.cur.rawSize()+size > maxChunk) {
+	if size > 0 && (w.cur == nil || !w.cur.defines || w.cur.Size()+size > maxChunk) {
 		return false
 	}
 	for _, c := range missing {
-		w.cur.buf, c.written = append(w.cur.buf, c.record...), true
+		w.cur.Buf, c.written = append(w.cur.Buf, c.record...), true
 	}
 	return true
 }
@@ -263,10 +263,10 @@ func (w *writer) CopyBlock(b *storage.Batch) (bool, error) {
 		w.conns[u.conn].written = true // others that it defines are defined again with their first message
 	}
 	k := w.freeChunk()
-	k.ready, k.raw, k.start, k.end = true, s.raw, s.start, s.end
+	k.start, k.end = s.start, s.end
 	k.used, s.used = s.used, k.used[:0]
 	k.index, s.index = s.index, k.index[:0]
-	k.packed = append(storage.Grow(k.packed[:0], k.front), b.Scratch...)
+	k.Copy(b.Scratch, s.raw)
 	w.copied++
 	return true, w.state.Hand(k)
 }

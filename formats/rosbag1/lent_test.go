@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -21,9 +22,9 @@ func TestLent(t *testing.T) {
 		lent  []bool // by chunk
 	}{
 		{compress.None, []int{chunk + 1}, []bool{true}},
-		{compress.None, []int{10, minLent, minLent, 10}, []bool{true, false}},
-		{compress.None, []int{minLent - 1, minLent, 3 * chunk, 0, 5 * chunk}, []bool{true, true, true}},
-		{compress.None, []int{2 * minLent, 20, minLent - 1, 20, minLent - 1}, []bool{true, false}},
+		{compress.None, []int{10, chunked.MinLent, chunked.MinLent, 10}, []bool{true, false}},
+		{compress.None, []int{chunked.MinLent - 1, chunked.MinLent, 3 * chunk, 0, 5 * chunk}, []bool{true, true, true}},
+		{compress.None, []int{2 * chunked.MinLent, 20, chunked.MinLent - 1, 20, chunked.MinLent - 1}, []bool{true, false}},
 		{codecOf([]byte("lz4")), []int{chunk + 1, 10}, []bool{false, false}},
 	} {
 		t.Run(fmt.Sprint(c.codec.Name(), c.sizes), func(t *testing.T) {

@@ -7,36 +7,23 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// An outChunk is a chunk on its way to the file. Write fills buf, Encode makes
-// of it all bytes of the chunk and its index records, Append writes them at
-// once. The front of buf has room for the CHUNK header, so that plain data is
-// never copied. A chunk that is copied from another bag comes with its data
-// compressed. The data of a large message that ends a plain chunk is not copied
-// either, but lent by the caller of Write:
-//
-//	buf: [CHUNK header][records ... MSG_DATA header] lent: [data] buf: [INDEX_DATA records]
+// An outChunk is a chunk on its way to the file. Write fills Buf, Encode makes of it all bytes of the chunk and its
+// index records, INDEX_DATA, Append writes them at once. See chunked.OutChunk.
 type outChunk struct {
+	chunked.OutChunk
 	w     *writer
-	front int    // bytes kept for the header
-	buf   []byte // front, then records
-	ready bool   // compressed already
-	raw   int    // bytes before compression, when ready
-	lent  []byte // data of the last record; nil: it is in buf
 	used  []usedConn
 	index []indexRef
 	start int64 // least and greatest time, ns
 	end   int64
 
-	defines bool // it has the record of one of its connections
-
-	packed []byte // compressed: front, then data
-	sealed []byte // encrypted: front, then data
-	out    []byte // what Append writes, up to the lent data
-	after  []byte // what Append writes after the lent data
+	defines bool   // it has the record of one of its connections
+	sealed  []byte // encrypted: front, then data
 }
 
 // usedConn is a connection with messages in the chunk.
@@ -56,29 +43,10 @@ type indexRef struct {
 	at   uint32
 }
 
-func (k *outChunk) rawSize() int { return len(k.buf) - k.front + len(k.lent) }
-
-// Lent is true while a message's data is not in the chunk. See storage.PendingBlock.
-func (k *outChunk) Lent() bool { return k.lent != nil }
-
-// firstRoom is the room of a chunk until it has more: the room of a whole chunk was most of the
-// memory of small recordings.
-const firstRoom = 64 << 10
-
-// reserve makes room for n bytes. If they do not fit, it makes room for a whole chunk.
-func (k *outChunk) reserve(n int) {
-	if cap(k.buf)-len(k.buf) < n {
-		k.buf = slices.Grow(k.buf, max(n, min(k.w.threshold, defaultChunk)+64<<10-len(k.buf)))
-	}
-}
-
 // newChunk starts a chunk.
 func (w *writer) newChunk() *outChunk {
 	k := w.freeChunk()
-	if k.buf == nil {
-		k.buf = make([]byte, k.front, k.front+firstRoom)
-	}
-	k.buf = k.buf[:k.front]
+	k.Begin()
 	k.used, k.index = k.used[:0], k.index[:0]
 	k.start, k.end = math.MaxInt64, math.MinInt64
 	k.defines = false
@@ -89,14 +57,10 @@ func (w *writer) newChunk() *outChunk {
 func (w *writer) freeChunk() *outChunk {
 	k, _ := w.pool.Get().(*outChunk)
 	if k == nil {
-		k = &outChunk{w: w, front: chunkHead(w.codec)}
+		k = &outChunk{w: w, OutChunk: chunked.OutChunk{Front: chunkHead(w.codec)}}
 	}
-	k.ready, k.lent = false, nil
 	return k
 }
-
-// maxPooled is the largest buffer that is kept for the next chunk.
-const maxPooled = 64 << 20
 
 // chunkHead is the size of a CHUNK record without its data.
 func chunkHead(c *compress.Codec) int {
@@ -107,35 +71,27 @@ func chunkHead(c *compress.Codec) int {
 const messageHead = "\x26\x00\x00\x00" + "\x09\x00\x00\x00conn=\x00\x00\x00\x00" + "\x04\x00\x00\x00op=\x02" +
 	"\x0d\x00\x00\x00time=\x00\x00\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00"
 
-// minLent is the least data that is lent and not copied: a copy of less takes no
-// longer than to wait for the write.
-const minLent = 256 << 10
-
 // message adds a message of the connection in slot. It is the last one when its
 // data is lent.
 func (k *outChunk) message(m *storage.Message, slot int, lend bool) {
-	at := len(k.buf)
+	at := len(k.Buf)
 	if !lend {
-		k.reserve(len(m.Data) + 64) // and its head
+		k.Reserve(len(m.Data)+64, min(k.w.threshold, defaultChunk)) // and its head
 	}
-	k.buf = append(k.buf, messageHead...)
-	head := k.buf[at : at+messageFixed]
+	k.Buf = append(k.Buf, messageHead...)
+	head := k.Buf[at : at+messageFixed]
 	sec := uint64(m.LogTime) / 1e9
 	nsec := uint64(m.LogTime) - sec*1e9
 	u := &k.used[slot]
 	binary.LittleEndian.PutUint32(head[13:], u.id)
 	binary.LittleEndian.PutUint64(head[34:], nsec<<32|sec)
 	binary.LittleEndian.PutUint32(head[42:], uint32(len(m.Data)))
-	if lend {
-		k.lent = m.Data
-	} else {
-		k.buf = append(k.buf, m.Data...)
-	}
+	k.Data(m.Data, lend)
 
 	when := sec<<32 | nsec
 	u.add(when)
 	k.start, k.end = min(k.start, m.LogTime), max(k.end, m.LogTime)
-	k.index = append(k.index, indexRef{when, uint32(slot), uint32(at - k.front)})
+	k.index = append(k.index, indexRef{when, uint32(slot), uint32(at - k.Front)})
 }
 
 // add counts a message at a time, as sortable words.
@@ -149,76 +105,50 @@ func (u *usedConn) add(when uint64) {
 
 // Encode compresses the chunk, unless it is already. See storage.PendingBlock.
 func (k *outChunk) Encode() error {
-	size := k.rawSize()
-	k.out = k.buf
-	switch {
-	case k.ready:
-		size, k.out = k.raw, k.packed
-	case k.w.codec != compress.None:
-		if cap(k.packed) < k.front {
-			k.packed = make([]byte, k.front, k.front+size/2)
+	room, err := k.Pack(k.w.codec, k.w.level)
+	if err == nil && k.w.enc != nil {
+		data := (*room)[k.Front:]
+		if room = &k.sealed; cap(k.sealed) < k.Front {
+			k.sealed = make([]byte, k.Front, k.Front+len(data)+64)
 		}
-		var err error
-		k.packed, err = k.w.codec.Encode(k.packed[:k.front], k.buf[k.front:], k.w.level)
-		if err != nil {
-			return k.w.fail("chunk", err)
-		}
-		k.out = k.packed
+		k.sealed, err = k.w.enc.Encrypt(k.sealed[:k.Front], data)
 	}
-	if k.w.enc != nil {
-		if cap(k.sealed) < k.front {
-			k.sealed = make([]byte, k.front, k.front+len(k.out)+64)
-		}
-		var err error
-		if k.sealed, err = k.w.enc.Encrypt(k.sealed[:k.front], k.out[k.front:]); err != nil {
-			return k.w.fail("chunk", err)
-		}
-		k.out = k.sealed
+	if err != nil {
+		return k.w.fail("chunk", err)
 	}
-	stored := len(k.out) - k.front + len(k.lent)
+	out := *room
+	stored := k.Stored(out)
 	if stored > maxChunk {
 		return createError(k.w.path, fmt.Sprintf("chunk of %d bytes", stored), storage.ErrUnsupported,
 			"choose a smaller chunk size")
 	}
-	h := binary.LittleEndian.AppendUint32(k.out[:0], uint32(k.front-8))
+	h := binary.LittleEndian.AppendUint32(out[:0], uint32(k.Front-8))
 	h = appendField(h, "compression", k.w.codec.Name())
 	h = appendOp(h, opChunk)
-	h = appendU32Field(h, "size", uint32(size))
+	h = appendU32Field(h, "size", uint32(k.Raw))
 	binary.LittleEndian.AppendUint32(h, uint32(stored))
-	data := len(k.out)
-	k.appendIndex()
-	switch { // it may have grown
-	case k.w.enc != nil:
-		k.sealed = k.out
-	case k.w.codec == compress.None:
-		k.buf = k.out
-	default:
-		k.packed = k.out
-	}
-	if k.Lent() {
-		k.out, k.after = k.out[:data], k.out[data:]
-	}
+	*room = k.appendIndex(out) // it may have grown
+	k.End(*room, len(out))
 	return nil
 }
 
-// appendIndex appends the INDEX_DATA records to out: connections in the order of
-// id, entries in the order of time and then of the chunk.
-func (k *outChunk) appendIndex() {
+// appendIndex appends the INDEX_DATA records: connections in the order of id, entries in the order of time and
+// then of the chunk.
+func (k *outChunk) appendIndex(out []byte) []byte {
 	order := make([]int, len(k.used))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(k.used[a].id, k.used[b].id) })
 	total := len(k.used)*indexHead + len(k.index)*indexEntry
-	k.out = slices.Grow(k.out, total)
+	out = slices.Grow(out, total)
 	next := make([]int, len(k.used)) // where the next entry of each connection goes
 	for _, slot := range order {
 		u := &k.used[slot]
-		k.out = k.w.order.appendHead(k.out, u.id, u.count)
-		next[slot] = len(k.out)
-		k.out = k.out[:len(k.out)+int(u.count)*indexEntry]
+		out = k.w.order.appendHead(out, u.id, u.count)
+		next[slot] = len(out)
+		out = out[:len(out)+int(u.count)*indexEntry]
 	}
-	out := k.out
 	for _, e := range k.index {
 		b := out[next[e.slot]:][:indexEntry]
 		next[e.slot] += indexEntry
@@ -230,6 +160,7 @@ func (k *outChunk) appendIndex() {
 			k.sortEntries(out[next[slot]-int(u.count)*indexEntry : next[slot]])
 		}
 	}
+	return out
 }
 
 // sortEntries sorts index entries by time, and by offset if it is equal.
@@ -260,7 +191,7 @@ func (k *outChunk) Append() error {
 		return w.fail("the writer is closed", nil)
 	}
 	start := w.pos
-	for _, b := range [][]byte{k.out, k.lent, k.after} {
+	for _, b := range k.Pieces {
 		if len(b) == 0 {
 			continue
 		}
@@ -271,8 +202,7 @@ func (k *outChunk) Append() error {
 	}
 	w.infos = k.appendInfo(w.infos, start)
 	w.appended++
-	k.out, k.lent, k.after = nil, nil, nil
-	if max(cap(k.buf), cap(k.packed), cap(k.sealed)) <= maxPooled {
+	if k.Done() {
 		w.pool.Put(k)
 	}
 	return nil

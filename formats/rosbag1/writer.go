@@ -240,22 +240,22 @@ func (w *writer) Write(m *storage.Message) error {
 		return w.refuse("message of %d bytes", len(m.Data))
 	}
 	k := w.cur
-	if k == nil || k.rawSize()+need > maxChunk {
+	if k == nil || k.Size()+need > maxChunk {
 		if err := w.Flush(true); err != nil {
 			return err
 		}
 		k = w.newChunk()
 	}
 	if !c.written {
-		k.buf = append(k.buf, c.record...)
+		k.Buf = append(k.Buf, c.record...)
 		c.written, k.defines = true, true
 	}
 	if c.chunk != k {
 		c.chunk, c.slot = k, len(k.used)
 		k.used = append(k.used, usedConn{conn: int(m.Topic), id: c.id, sorted: true})
 	}
-	last := k.rawSize()+messageFixed+len(m.Data) > w.threshold
-	k.message(m, c.slot, last && w.codec == compress.None && w.enc == nil && len(m.Data) >= minLent)
+	last := k.Size()+messageFixed+len(m.Data) > w.threshold
+	k.message(m, c.slot, last && w.codec == compress.None && w.enc == nil && len(m.Data) >= chunked.MinLent)
 	if last {
 		return w.Flush(true)
 	}
