@@ -184,6 +184,8 @@ type Played struct {
 	Passes          int      `json:"passes,omitempty"`
 	LostConnections []string `json:"lost_connections,omitempty"` // that ended before the recording did
 	Problems        []string `json:"problems,omitempty"`         // of subscribers, and of the server
+	// the system does not show who subscribes, so that no topic has Early
+	SubscribersUnknown bool `json:"subscribers_unknown,omitempty"`
 }
 
 // A PlayedTopic is a topic of it.

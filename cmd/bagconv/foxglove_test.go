@@ -319,36 +319,93 @@ func startViewing(t *testing.T, path string, args ...string) (p *process, addres
 	return p, strings.Replace(p.address, "http://", "ws://", 1) + "ws/" + filepath.Base(path)
 }
 
-// TestPublishSDK: a server of PyPI's foxglove-sdk gets all that is played to it, as ROS 2 has it.
-func TestPublishSDK(t *testing.T) {
-	python := os.Getenv("BAGCONV_MCAP_PYTHON")
-	if python == "" || exec.Command(python, "-c", "import foxglove").Run() != nil {
-		missing(t, "PyPI's foxglove-sdk (set BAGCONV_MCAP_PYTHON to a python that has it)")
-	}
+// A playReport is what these tests need of the JSON of play.
+type playReport struct {
+	Elapsed int64 `json:"elapsed_ns,string"`
+	Live    struct {
+		P99     string `json:"late_p99_ns"`
+		Unknown bool   `json:"subscribers_unknown"`
+		Topics  []struct {
+			Name     string  `json:"name"`
+			Messages float64 `json:"messages"`
+			Early    float64 `json:"before_subscriber"`
+		} `json:"topics"`
+	} `json:"live"`
+}
+
+// publishTo plays testdata/demo.bag to a server that prints what it gets, five times as fast, and compares that with
+// the recording as ROS 2 has it: topics, schemas, counts and bytes.
+func publishTo(t *testing.T, server *peer, flags ...string) (report playReport) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "demo_ros2")
 	convert(t, "../../testdata/demo.bag", path, "--no-sync")
-	server := startPeer(t, python, "testdata/referee/foxglove/publish.py")
 	var port int
 	server.line(t, &port)
-	printed, err := exec.Command(binary, "play", "../../testdata/demo.bag", fmt.Sprintf("ws://127.0.0.1:%d", port),
-		"--rate", "5", "--clock", "--latch", "none").CombinedOutput()
+	play := exec.Command(binary, append([]string{"play", "../../testdata/demo.bag", fmt.Sprintf("ws://127.0.0.1:%d", port),
+		"--rate", "5", "--latch", "none", "--json"}, flags...)...)
+	var printed bytes.Buffer
+	play.Stderr = &printed
+	out, err := play.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &report)
+	}
 	if err != nil {
-		t.Fatalf("%v: %s", err, printed)
+		t.Fatalf("%v: %s%s", err, out, &printed)
 	}
 	var got map[string][5]any
 	server.line(t, &got)
-	if ticks, _ := got["/clock"][3].(float64); ticks < 10 || got["/clock"][0] != "rosgraph_msgs/msg/Clock" {
-		t.Errorf("/clock is %v", got["/clock"])
+	if len(flags) > 0 {
+		if ticks, _ := got["/clock"][3].(float64); ticks < 10 || got["/clock"][0] != "rosgraph_msgs/msg/Clock" {
+			t.Errorf("/clock is %v", got["/clock"])
+		}
+		delete(got, "/clock")
 	}
-	delete(got, "/clock")
 	want := publishedIn(t, path)
 	for topic, w := range want {
 		if g := got[topic]; g != w {
 			t.Errorf("%s: got %v, want %v", topic, g, w)
 		}
 	}
-	if len(got) != len(want) {
-		t.Errorf("%d topics, want %d: %s", len(got), len(want), printed)
+	if len(got) != len(want) || len(report.Live.Topics) != len(want) {
+		t.Errorf("%d topics, reported are %d, want %d: %s", len(got), len(report.Live.Topics), len(want), &printed)
+	}
+	for _, topic := range report.Live.Topics {
+		if topic.Messages != want[topic.Name][3] {
+			t.Errorf("%s: %v messages are reported, want %v", topic.Name, topic.Messages, want[topic.Name][3])
+		}
+	}
+	info, _ := read(t, path)
+	if least := (info.End - info.Start) / 5; report.Elapsed < least || report.Live.P99 == "" {
+		t.Errorf("it took %d ns, the messages are of %d ns: %+v", report.Elapsed, least, report.Live)
+	}
+	return report
+}
+
+// TestPublishSDK: a server of PyPI's foxglove-sdk gets all that is played to it, as ROS 2 has it, and its connection
+// graph says which topics nobody hears.
+func TestPublishSDK(t *testing.T) {
+	python := os.Getenv("BAGCONV_MCAP_PYTHON")
+	if python == "" || exec.Command(python, "-c", "import foxglove").Run() != nil {
+		missing(t, "PyPI's foxglove-sdk (set BAGCONV_MCAP_PYTHON to a python that has it)")
+	}
+	const heard = "/imu/data"
+	r := publishTo(t, startPeer(t, python, "testdata/referee/foxglove/publish.py", heard), "--clock")
+	for _, topic := range r.Live.Topics {
+		want := topic.Messages
+		if topic.Name == heard {
+			want = 0
+		}
+		if topic.Early != want || r.Live.Unknown {
+			t.Errorf("%s: %v messages were sent before it had a subscriber, want %v: %+v", topic.Name, topic.Early, want, r)
+		}
+	}
+}
+
+// TestPublishNode: a server of npm's @foxglove/ws-protocol gets all that is played to it. It shows no connection graph.
+func TestPublishNode(t *testing.T) {
+	node := nodePeers(t)
+	if r := publishTo(t, startPeer(t, node, "testdata/referee/foxglove/publish.mjs")); !r.Live.Unknown {
+		t.Errorf("who subscribes is known: %+v", r)
 	}
 }
 

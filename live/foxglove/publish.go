@@ -25,7 +25,8 @@ type PublishOptions struct {
 	Clock    *live.Clock   // when messages are due
 	ClockHz  float64       // how often /clock is published, per second of real time; 0: not at all
 	Delay    time.Duration // between the first channels and the first message
-	Patience time.Duration // in which the server must take a message; 0: 30 s
+	Patience time.Duration // in which the server must take a message, and show its graph; 0: 30 s
+	Wait     bool          // the first message of the first recording waits until each topic has a subscriber
 }
 
 // published are the encodings of messages that a Publisher sends, first the ones to which others
@@ -37,7 +38,7 @@ const maxProblems = 100
 
 // A Publisher publishes recordings through a server that takes messages of its clients, such as foxglove_bridge with
 // the capability clientPublish. Its Format is a sink for convert. Several recordings may be played one after the other;
-// they continue the channels. The server does not say who receives messages.
+// they continue the channels. Who receives messages only a server with the capability connectionGraph shows.
 type Publisher struct {
 	o       PublishOptions
 	address string
@@ -50,10 +51,12 @@ type Publisher struct {
 	mu       sync.Mutex
 	channels map[string]uint32
 	problems [2][]string // that the server reports: errors and warnings
+	graph    graph
 }
 
 // NewPublisher connects to a server at an address ws://HOST:PORT. It is an error that wraps storage.ErrUnsupported if
-// the server takes no messages of clients, or in other encodings only. ctx ends the connection at once.
+// the server takes no messages of clients, or in other encodings only, or if it does not show who subscribes and
+// o.Wait is set. ctx ends the connection at once.
 func NewPublisher(ctx context.Context, address string, o PublishOptions) (*Publisher, error) {
 	if o.Patience == 0 {
 		o.Patience = defaultPatience
@@ -78,11 +81,7 @@ func NewPublisher(ctx context.Context, address string, o PublishOptions) (*Publi
 func (p *Publisher) greet(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	var info struct {
-		Op           string   `json:"op"`
-		Capabilities []string `json:"capabilities"`
-		Encodings    []string `json:"supportedEncodings"`
-	}
+	var info serverInfo
 	for info.Op != "serverInfo" {
 		kind, in, err := p.conn.Reader(ctx)
 		if err != nil {
@@ -95,13 +94,13 @@ func (p *Publisher) greet(ctx context.Context) error {
 		if kind != websocket.MessageText {
 			continue
 		}
-		if err := json.Unmarshal(b, &info); err != nil {
-			return fmt.Errorf("a message that is not JSON as it should be: %w: %w", err, storage.ErrCorrupt)
+		if err := info.read(b); err != nil {
+			return err
 		}
 	}
-	if !slices.Contains(info.Capabilities, "clientPublish") {
-		return fmt.Errorf("the server takes no messages of clients: start it with the capability clientPublish: %w",
-			storage.ErrUnsupported)
+	if !slices.Contains(info.Capabilities, takesMessages) {
+		return fmt.Errorf("the server takes no messages of clients: it lacks the capability %s, so start it with that: %w",
+			takesMessages, storage.ErrUnsupported)
 	}
 	if p.takes = info.Encodings; len(p.takes) == 0 {
 		p.takes = published[:1]
@@ -109,6 +108,37 @@ func (p *Publisher) greet(ctx context.Context) error {
 	if p.native() == "" {
 		return fmt.Errorf("the server takes messages in %.200q only, and here they are published in %s: %w",
 			strings.Join(p.takes, ", "), strings.Join(published, ", "), storage.ErrUnsupported)
+	}
+	return p.askForGraph(ctx, info.Capabilities)
+}
+
+// A serverInfo is what a server says of itself, which is not longer than maxInfo.
+type serverInfo struct {
+	Op           string   `json:"op"`
+	Capabilities []string `json:"capabilities"`
+	Encodings    []string `json:"supportedEncodings"`
+}
+
+// maxInfo is how many bytes it may have.
+const maxInfo = 1 << 20
+
+// read reads a message, of which others have Op alone.
+func (s *serverInfo) read(b []byte) error {
+	var m struct {
+		Op string `json:"op"`
+	}
+	err := json.Unmarshal(b, &m)
+	switch {
+	case err == nil && m.Op != "serverInfo":
+		*s = serverInfo{Op: m.Op}
+		return nil
+	case err == nil && len(b) > maxInfo:
+		return fmt.Errorf("what the server says of itself has %d bytes: %w", len(b), intake.ErrTooMuch)
+	case err == nil:
+		err = json.Unmarshal(b, s)
+	}
+	if err != nil {
+		return fmt.Errorf("a message that is not JSON as it should be: %w: %w", err, storage.ErrCorrupt)
 	}
 	return nil
 }
@@ -142,13 +172,33 @@ func (p *Publisher) read() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.address, err)
 		}
+		p.text(b)
+	}
+}
+
+// text takes a message in JSON: what the server reports, who subscribes, and that it does not take messages any more.
+// All others are skipped.
+func (p *Publisher) text(b []byte) {
+	var info serverInfo
+	if err := info.read(b); err != nil {
+		p.complain(1, fmt.Sprintf("the server sends %.300s", err))
+		return
+	}
+	switch info.Op {
+	case "status":
 		var m struct {
-			Op      string `json:"op"`
 			Level   int    `json:"level"`
 			Message string `json:"message"`
 		}
-		if json.Unmarshal(b, &m) == nil && m.Op == "status" && m.Level > 0 {
+		if json.Unmarshal(b, &m) == nil && m.Level > 0 {
 			p.complain(m.Level, fmt.Sprintf("the server reports: %.300s", m.Message))
+		}
+	case "connectionGraphUpdate":
+		p.updateGraph(b)
+	case "serverInfo":
+		if !slices.Contains(info.Capabilities, takesMessages) {
+			p.complain(2, fmt.Sprintf("the server does not take messages of clients any more: it has dropped the capability %s",
+				takesMessages))
 		}
 	}
 }
@@ -166,11 +216,15 @@ func (p *Publisher) complain(level int, text string) {
 	}
 }
 
-// Problems returns the errors and warnings that the server has reported, each once.
+// Problems returns the errors and warnings that the server has reported, each once, and where it contradicts itself.
 func (p *Publisher) Problems() (failed, warnings []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.problems[0]), slices.Clone(p.problems[1])
+	failed, warnings = slices.Clone(p.problems[0]), slices.Clone(p.problems[1])
+	if doubt := p.graph.doubt(); doubt != "" {
+		warnings = append(warnings, doubt)
+	}
+	return failed, warnings
 }
 
 // Format returns the format of recordings that are played: their sinks are channels.
@@ -321,6 +375,7 @@ type publishWriter struct {
 type publishedTopic struct {
 	channel uint32
 	name    string
+	path    string // in the system
 }
 
 // Identity returns that the publishers of a topic are joined. See storage.Writer.
@@ -337,7 +392,7 @@ func (w *publishWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err != nil {
 		return 0, err
 	}
-	w.topics = append(w.topics, publishedTopic{id, t.Name})
+	w.topics = append(w.topics, publishedTopic{id, t.Name, c.Topic})
 	return storage.TopicID(len(w.topics) - 1), nil
 }
 
@@ -357,11 +412,18 @@ func (w *publishWriter) Write(m *storage.Message) error {
 			return context.Cause(w.ctx)
 		case <-time.After(delay):
 		}
+		if p.o.Wait {
+			p.o.Wait = false
+			if err := p.awaitSubscribers(w.ctx, w.topics); err != nil {
+				return err
+			}
+		}
 	}
 	t := &w.topics[m.Topic]
 	if err := p.o.Clock.Wait(w.ctx, t.name, m.LogTime); err != nil {
 		return err
 	}
+	p.count(t)
 	began := time.Now()
 	if err := p.send(w.ctx, t.channel, m.Data); err != nil {
 		return err

@@ -3,8 +3,8 @@
 // and a Player is a server that plays recordings to viewers. The subprotocols foxglove.websocket.v1 and foxglove.sdk.v1
 // differ in the control of the playback alone, which only the second one has:
 //
-//	text    JSON {"op": ...}: serverInfo, advertise, status from the server; subscribe, unsubscribe,
-//	        and advertise, unadvertise for channels of the client, to it
+//	text    JSON {"op": ...}: serverInfo, advertise, status, connectionGraphUpdate from the server; subscribe,
+//	        unsubscribe, subscribeConnectionGraph, and advertise, unadvertise for channels of the client, to it
 //	binary  from the server: u8 1, u32 subscription, u64 log time in ns, then the message
 //	        u8 2, u64 time in ns; u8 5, the state of the playback
 //	        to the server: u8 1, u32 channel of the client, then the message

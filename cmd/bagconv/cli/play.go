@@ -45,8 +45,9 @@ func (e *env) playFlags() []flags.Flag {
 			Help: "publish the time of the recording as /clock, HZ times a second (without HZ 100 times); /clock of the " +
 				"recording is left out"},
 		flags.Flag{Name: "wait-for-subscribers", Kind: flags.OnOff, Set: flags.Put(&l.wait),
-			Brief: "wait until every topic of ROS 1 has a subscriber",
-			Help:  "wait with the first message until every topic of ROS 1 has a subscriber"},
+			Brief: "wait until every topic has a subscriber",
+			Help: "wait with the first message until every topic has a subscriber; a server of the Foxglove WebSocket " +
+				"protocol needs the capability connectionGraph"},
 		flags.Flag{Name: "delay", Arg: "D", Default: "200ms", Set: flags.Parsed(&l.delay, selection.ParseDuration),
 			Help: "wait with the first message, for subscribers to connect (default 200ms)"},
 		flags.Flag{Name: "publishers", Kind: flags.OnOff, Set: flags.Put(&l.publishers),
@@ -150,11 +151,9 @@ func (l *liveSettings) checkAddress(path string) error {
 		return flags.Usage("viewers connect to bagconv serve "+phrase.Clean(path)+" --listen "+net.JoinHostPort(host, port),
 			"%s: play listens on no address", phrase.Clean(l.address))
 	}
-	for name, set := range map[string]bool{"publishers": l.publishers, "wait-for-subscribers": l.wait} {
-		if set {
-			return flags.Usage("leave it out", "--%s does not fit %s: its protocol knows topics alone", name,
-				phrase.Clean(l.address))
-		}
+	if l.publishers {
+		return flags.Usage("leave it out", "--publishers does not fit %s: its protocol knows topics alone",
+			phrase.Clean(l.address))
 	}
 	return nil
 }
@@ -167,7 +166,7 @@ func (e *env) newPlayer(ctx context.Context, clock *live.Clock) (player, error) 
 			Wait: l.wait, Delay: time.Duration(l.delay)})
 	}
 	p, err := foxglove.NewPublisher(ctx, l.address, foxglove.PublishOptions{Clock: clock, ClockHz: l.clock,
-		Delay: time.Duration(l.delay)})
+		Wait: l.wait, Delay: time.Duration(l.delay)})
 	if err != nil && !errors.Is(err, storage.ErrUnsupported) {
 		err = &failure{path: l.address, what: strings.TrimPrefix(err.Error(), l.address+": "),
 			hint: "viewers connect to bagconv serve IN", err: err}
@@ -185,7 +184,11 @@ func (e *env) noteEarly(l *live.Played, heard bool) {
 		}
 	}
 	switch {
-	case messages == 0, e.set.quiet: // JSON has the numbers
+	case e.set.quiet: // JSON has the numbers
+	case l.SubscribersUnknown:
+		e.writeLines("note", []string{"the server does not show who subscribes (capability connectionGraph): " +
+			"it is not known whether anybody got the messages"})
+	case messages == 0:
 	case !heard:
 		e.writeLines("note", []string{"no topic had a subscriber: nobody got the " + phrase.Count(messages, "message")})
 	default:
@@ -200,11 +203,15 @@ func (e *env) noteEarly(l *live.Played, heard bool) {
 func (e *env) endPlay(player player, clock *live.Clock, result *resultJSON, status int) int {
 	err := player.Close()
 	var early map[string]int64
-	heard := true
-	if p, ok := player.(*ros1.Player); ok {
+	heard, known := false, true
+	switch p := player.(type) {
+	case *ros1.Player:
 		early, heard = p.Early()
+	case *foxglove.Publisher:
+		early, heard, known = p.Early()
 	}
 	l := clock.Played(early)
+	l.SubscribersUnknown = !known
 	l.LostConnections, l.Problems = player.Problems()
 	e.noteEarly(l, heard)
 	l.Passes, result.Live = e.set.live.passes, l
@@ -237,8 +244,9 @@ is needed here. Messages are converted to what the system takes.
 There is no playing to DDS and Zenoh themselves, or to Apollo Cyber.`,
 		Note: `In a ROS 1 system latched topics stay latched, a slow subscriber slows the clock,
 and at the end all subscribers get everything before the topics go. Of a server
-the protocol tells only whether it takes the messages, and a slow one slows the
-clock. Viewers, such as Foxglove and Lichtblick, connect to bagconv serve.
+the protocol shows whether it takes the messages, and with the capability
+connectionGraph which topics have subscribers; a slow server slows the clock.
+Viewers, such as Foxglove and Lichtblick, connect to bagconv serve.
 
 On a terminal of Linux: space pauses and continues, s or the right arrow sends the next
 message of a paused recording, the up and down arrows change the rate by a tenth.

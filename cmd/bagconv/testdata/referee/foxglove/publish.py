@@ -1,13 +1,14 @@
-"""publish.py: a server of PyPI's foxglove-sdk on a free port that takes CDR of its clients, as foxglove_bridge does. It
-prints the port as a line of JSON. When a client withdraws its channels, it prints what it has got, as a line of
+"""publish.py TOPIC: a server of PyPI's foxglove-sdk on a free port that takes CDR of its clients, as foxglove_bridge does,
+and in whose connection graph TOPIC alone has a subscriber. It prints the port as a line of JSON. When a client withdraws its channels, it prints what it has got, as a line of
 {topic: [schema name, schema encoding, length of the schema, messages, SHA-256 of their data]}, and ends."""
 
 import hashlib
 import json
+import sys
 import threading
 
 import foxglove
-from foxglove.websocket import Capability, ServerListener
+from foxglove.websocket import Capability, ConnectionGraph, ServerListener
 
 channels, sums, ended = {}, {}, threading.Event()
 
@@ -27,8 +28,15 @@ class Listener(ServerListener):
 
 
 server = foxglove.start_server(
-    name="peer", port=0, server_listener=Listener(), capabilities=[Capability.ClientPublish], supported_encodings=["cdr"]
+    name="peer",
+    port=0,
+    server_listener=Listener(),
+    capabilities=[Capability.ClientPublish, Capability.ConnectionGraph],
+    supported_encodings=["cdr"],
 )
+graph = ConnectionGraph()
+graph.set_subscribed_topic(sys.argv[1], ["/listener"])
+server.publish_connection_graph(graph)
 print(json.dumps(server.port), flush=True)
 ended.wait(60)
 print(
