@@ -217,7 +217,7 @@ def main():
         changed += any(not equal(a, b) for (_, a), (_, b) in zip(topics[topic][1], got))
         print(json.dumps({"wrong": f"message {wrong[0]}: {got[wrong[0]][1]}\nwant {want[wrong[0]][1]}"[:1500] if wrong
                           else ""}), flush=True)
-    print(json.dumps({"done": made, "refused": refused, "changed": changed}), flush=True)
+    print(json.dumps({"done": made, "refused": refused, "changes": changed}), flush=True)
 
 
 main()
