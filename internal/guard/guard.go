@@ -39,8 +39,9 @@ type Guard struct {
 	formats   []*storage.Format
 
 	mu    sync.Mutex
-	kept  []keptFile
-	paths map[string]bool // of kept
+	kept  map[[2]uint64]string // paths, by iox.FileID
+	other []keptFile           // that have no such id
+	paths map[string]bool      // of both
 }
 
 // A keptFile is a file, or a folder that is a recording, which the run reads.
@@ -52,7 +53,8 @@ type keptFile struct {
 // New returns a guard of a run that reads in one file system, writes in the other (nil: the operating system's), and
 // may replace recordings of these formats.
 func New(reads, writes storage.FS, formats ...*storage.Format) *Guard {
-	return &Guard{reads: iox.FS(reads), fs: iox.FS(writes), formats: formats, paths: map[string]bool{}}
+	return &Guard{reads: iox.FS(reads), fs: iox.FS(writes), formats: formats,
+		kept: map[[2]uint64]string{}, paths: map[string]bool{}}
 }
 
 // ErrInput is wrapped by the Refusal of a file that the run reads, ErrFolder by the Refusal of
@@ -101,9 +103,15 @@ func (g *Guard) keep(path string) {
 	if g.paths[path] {
 		return
 	}
-	if info, err := g.reads.Stat(path); err == nil {
-		g.paths[path] = true
-		g.kept = append(g.kept, keptFile{path, info})
+	info, err := g.reads.Stat(path)
+	if err != nil {
+		return
+	}
+	g.paths[path] = true
+	if id, ok := iox.FileID(info); !ok {
+		g.other = append(g.other, keptFile{path, info})
+	} else if g.kept[id] == "" {
+		g.kept[id] = path
 	}
 }
 
@@ -111,7 +119,10 @@ func (g *Guard) keep(path string) {
 func (g *Guard) input(info os.FileInfo) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, k := range g.kept {
+	if id, ok := iox.FileID(info); ok {
+		return g.kept[id]
+	}
+	for _, k := range g.other {
 		if iox.SameFile(k.info, info) {
 			return k.path
 		}

@@ -19,6 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -208,6 +209,9 @@ func (f *FS) Place(stage, dir string, names, old []string, overwrite bool) error
 
 // staged reports whether a name lies in the staging folder of Out.
 func staged(name string) bool {
+	if !strings.Contains(name, Out) {
+		return false
+	}
 	for dir := filepath.Clean(name); dir != "." && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if base := filepath.Base(dir); iox.IsTemp(base) && iox.TempOf(base) == Out {
 			return true

@@ -153,7 +153,7 @@ func cameraName(topic string, used map[string]bool) string {
 	}
 	clean := []byte(name)
 	for i, b := range clean {
-		if !featureName.Match([]byte{b}) {
+		if !featureName(string([]byte{b})) {
 			clean[i] = '_'
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bagconv/bagconv/internal/yaml"
@@ -252,7 +253,11 @@ func (m *Mapping) readAction(key string, n *yaml.Node) (err error) {
 }
 
 // featureName is what lerobot takes as the name of a feature: it has no slash.
-var featureName = regexp.MustCompile(`^[A-Za-z0-9_.\-]{1,200}$`)
+func featureName(name string) bool {
+	return name != "" && len(name) <= 200 && strings.Trim(name, "_.-"+alphanumeric) == ""
+}
+
+const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 // named calls read with each name of a mapping and its value.
 func named(key string, n *yaml.Node, read func(name string, value *yaml.Node) error) error {
@@ -264,7 +269,7 @@ func named(key string, n *yaml.Node, read func(name string, value *yaml.Node) er
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name := n.Content[i].Value
 		switch {
-		case !featureName.MatchString(name):
+		case !featureName(name):
 			return mapError(n.Content[i].Line, key, "use letters, digits, _, - and points",
 				"%q cannot be the name of a feature", name)
 		case seen[name]:
@@ -306,7 +311,9 @@ func (m *Mapping) readFeatures(key string, n *yaml.Node) error {
 }
 
 // between is the form of episodes by a value.
-var between = regexp.MustCompile(`^value\s+(\S+)\s+between\s+(\S+)\s+(?:and\s+)?(\S+)$`)
+var between = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^value\s+(\S+)\s+between\s+(\S+)\s+(?:and\s+)?(\S+)$`)
+})
 
 func (m *Mapping) readEpisodes(key string, n *yaml.Node) (err error) {
 	const hint = "there are: file, gap 5s, topic /episode, value /recording:data between 1 2"
@@ -323,7 +330,7 @@ func (m *Mapping) readEpisodes(key string, n *yaml.Node) (err error) {
 	case d.By == "topic" && len(words) == 2:
 		d.Topic = words[1]
 	case d.By == "value":
-		parts := between.FindStringSubmatch(value)
+		parts := between().FindStringSubmatch(value)
 		if parts == nil {
 			return mapError(n.Line, key, hint, "%q is no range of a value", value)
 		}

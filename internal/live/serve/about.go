@@ -96,7 +96,7 @@ func (s *Server) info(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, a)
 		return
 	}
-	writePage(w, infoTemplate, a)
+	writePage(w, infoTemplate(), a)
 }
 
 // writePage answers with a page that loads and runs nothing.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 )
 
 // An Index is what the page lists, and /index.json.
@@ -45,8 +46,8 @@ var infoText string
 var styleText string
 
 var (
-	pageTemplate = parsePage("page", pageText)
-	infoTemplate = parsePage("info", infoText)
+	pageTemplate = sync.OnceValue(func() *template.Template { return parsePage("page", pageText) })
+	infoTemplate = sync.OnceValue(func() *template.Template { return parsePage("info", infoText) })
 )
 
 func parsePage(name, text string) *template.Template {
@@ -61,7 +62,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, err)
 		return
 	}
-	writePage(w, pageTemplate, x)
+	writePage(w, pageTemplate(), x)
 }
 
 // index serves the same as JSON.

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A viewer is a web page that opens a recording by its address.
@@ -26,12 +27,12 @@ type viewer struct {
 //go:embed viewers.json
 var viewersText []byte
 
-var viewers = func() (list []viewer) {
+var viewers = sync.OnceValue(func() (list []viewer) {
 	if err := json.Unmarshal(viewersText, &list); err != nil {
 		panic("internal error: viewers.json: " + err.Error())
 	}
 	return list
-}()
+})
 
 // viewers returns links to viewers that read such a file, and may.
 func (s *Server) viewers(address string) []Link {
@@ -46,8 +47,9 @@ func (s *Server) viewers(address string) []Link {
 // links returns links to viewers that may read here; form returns how an address is passed, "" if it is not.
 func (s *Server) links(address string, form func(*viewer) string) []Link {
 	list := []Link{}
-	for i := range viewers {
-		v := &viewers[i]
+	known := viewers()
+	for i := range known {
+		v := &known[i]
 		if f := form(v); f != "" && (v.Origin == "" || s.rules().Origin(v.Origin, "")) {
 			list = append(list, Link{Text: v.Name, URL: fmt.Sprintf(f, url.QueryEscape(address))})
 		}

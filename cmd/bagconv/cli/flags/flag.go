@@ -5,7 +5,6 @@
 package flags
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -87,7 +86,12 @@ func AllIn(g *Group, on string, list ...Flag) []Flag {
 
 // TakenBy reports whether a command takes the flag.
 func (f *Flag) TakenBy(command string) bool {
-	return f.On == "" || slices.Contains(f.Commands(), command)
+	for name := range strings.FieldsSeq(f.On) {
+		if name == command {
+			return true
+		}
+	}
+	return f.On == ""
 }
 
 // Commands lists the names of the commands that take the flag, nil for all of them.

@@ -3,6 +3,7 @@
 package iox
 
 import (
+	"os"
 	"syscall"
 
 	"github.com/bagconv/bagconv/storage"
@@ -16,4 +17,13 @@ func HardLinks(f storage.File) int {
 		}
 	}
 	return 1
+}
+
+// FileID returns what only this file has, for maps; ok is false if only SameFile knows.
+func FileID(info os.FileInfo) (id [2]uint64, ok bool) {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return id, false
+	}
+	return [2]uint64{uint64(s.Dev), s.Ino}, true
 }

@@ -1,6 +1,8 @@
 package iox
 
 import (
+	"os"
+
 	"golang.org/x/sys/windows"
 
 	"github.com/bagconv/bagconv/storage"
@@ -15,3 +17,6 @@ func HardLinks(f storage.File) int {
 	}
 	return int(i.NumberOfLinks)
 }
+
+// FileID returns what only this file has, for maps; ok is false if only SameFile knows, which is always so here.
+func FileID(os.FileInfo) (id [2]uint64, ok bool) { return id, false }
