@@ -127,7 +127,7 @@ func (e *env) describeInput(ctx context.Context, path string) (in *recording.Des
 	defer func() { err = errors.Join(err, r.Close()) }()
 	info := r.Info
 	var scan *recording.Totals
-	if e.set.info.sizes || !info.Locked && (mode == "always" || mode == "auto" && info.Size <= scanLimitOf(path)) {
+	if e.set.info.sizes || !info.Locked && (mode == "always" || mode == "auto" && info.Size <= infoLimit) {
 		show := e.newProgress()
 		scan, err = r.Totals(ctx, recording.Query{Threads: e.set.job.Threads, Progress: show.update})
 		show.stop()
@@ -194,7 +194,7 @@ func (s *settings) infoFlags() []flags.Flag {
 		{Name: "scan", Kind: flags.OneWord, Values: flags.Words("auto", "always", "never"), Default: "auto", Group: readGroup,
 			On: "info", Set: flags.Put(&s.info.scan),
 			Brief: "whether to read all messages, for exact counts",
-			Help:  `read all messages, for exact counts, sizes and rates of topics; auto does so up to 256 MB, and up to 16 MB if the recording is elsewhere. Otherwise counts come from the index; without an index they are estimated and printed with "about"`},
+			Help:  `read all messages, for exact counts, sizes and rates of topics; auto does so up to 16 MB. Otherwise counts come from the index; without an index they are estimated and printed with "about"`},
 		{Name: "no-timeline", Kind: flags.OnOff, Group: readGroup, On: "info check", Set: flags.Put(&s.info.noTimeline),
 			Help: "do not draw the timeline, which shows when topics have messages and findings. It is drawn on a terminal if " +
 				"all messages were read; JSON always has its numbers"},

@@ -33,8 +33,11 @@ func (e *env) detect(path string) (*storage.Format, error) {
 	return nil, fail
 }
 
-// scanLimit is up to which size --scan auto reads the whole recording, in bytes. Of
-// a larger one counts may be estimated.
+// infoLimit is up to which size --scan auto reads the whole recording, in bytes: what the index proves is not read of a
+// larger one.
+const infoLimit = 16e6
+
+// scanLimit is up to which size counts are never estimated, in bytes.
 const scanLimit = 256e6
 
 // open opens a recording of any format.
@@ -73,12 +76,10 @@ func (e *env) refTo(path string, format *storage.Format) recording.Ref {
 	return ref
 }
 
+// scanLimitOf is scanLimit for a recording of this machine, and less for one that is not.
 func scanLimitOf(path string) int64 {
 	if iox.IsURL(path) {
-		return scanDistant
+		return infoLimit
 	}
 	return scanLimit
 }
-
-// scanDistant is the same for one that is not on this machine.
-const scanDistant = 16e6
