@@ -73,7 +73,7 @@ func newGuard(job *Job) *guard.Guard {
 }
 
 func checkOutput(g *guard.Guard, job *Job) (replaces bool, err error) {
-	if job.SinkFormat.Live {
+	if job.SinkFormat.Layout.Live {
 		return false, nil
 	}
 	if iox.SamePath(job.Write.FS, job.Source, job.Sink) {

@@ -78,7 +78,7 @@ func TestRounds(t *testing.T) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
-			if !f.Folder {
+			if !f.Layout.Folder {
 				out += f.Extensions[0]
 			}
 			g := &goingOn{topics: liveTopics(), atEnd: func(round int) { checkUnfinished(t, f, out, round) }}

@@ -134,7 +134,7 @@ func write(ctx context.Context, src *recording.Source, outputs []*output) (faile
 	p := pipelineOf(src, outputs...)
 	p.Strict, p.Progress, p.Continues = job.Read.Strict, job.Progress, src.Resumes()
 	p.TempDir = filepath.Dir(filepath.Clean(job.Sink))
-	if job.SinkFormat.Live {
+	if job.SinkFormat.Layout.Live {
 		p.TempDir = os.TempDir()
 	}
 	if job.DryRun {

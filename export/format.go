@@ -44,7 +44,7 @@ func kindOf(name, help, ext, magic string, open open, codecs ...string) *kind {
 	k := &kind{ext: ext, magic: []byte(magic), open: open}
 	options := optionsOf(codecs)
 	k.format = &storage.Format{
-		Name: name, Help: help, Extensions: []string{ext}, Folder: true,
+		Name: name, Help: help, Extensions: []string{ext},
 		Holds: storage.Capacity{
 			Carries:       func(string, string) bool { return true },
 			Metadata:      []string{"*"},
@@ -54,10 +54,9 @@ func kindOf(name, help, ext, magic string, open open, codecs ...string) *kind {
 			Extras:        true,
 			TopicMetadata: func(string) bool { return true },
 		},
-		Options:  options,
-		Layout:   storage.Layout{Files: k.files},
-		Sniff:    k.sniff,
-		Identify: k.identify,
+		Options: options,
+		Layout:  storage.Layout{Folder: true, Files: k.files, Identify: k.identify},
+		Sniff:   k.sniff,
 		Create: func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 			return create(ctx, k, options, path, o)
 		},

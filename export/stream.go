@@ -28,7 +28,7 @@ func Stream(out io.Writer) *storage.Format {
 	var last *stream
 	options := optionsOf(nil)
 	k.format = &storage.Format{
-		Name: "arrow stream", Live: true,
+		Name: "arrow stream", Layout: storage.Layout{Live: true},
 		Holds: storage.Capacity{
 			Carries:       func(string, string) bool { return true },
 			Metadata:      []string{"*"},

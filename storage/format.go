@@ -19,14 +19,6 @@ type Format struct {
 	// output, with the dot. They never choose the format of an input.
 	Extensions []string
 
-	// Folder is set if an output of this format is a folder, so that a path
-	// without an extension or with a trailing separator means this format.
-	Folder bool
-
-	// Live is set if outputs are no files, but topics of a running system: their paths are
-	// addresses.
-	Live bool
-
 	// Options are what can be chosen of an output. Others are refused.
 	Options Options
 
@@ -43,17 +35,10 @@ type Format struct {
 	// Layout is which files are a recording. The zero value: a recording is the one file at its path.
 	Layout Layout
 
-	// Streamable is set if viewers read the format in ranges, and the blocks of its Writer do not depend on
-	// their place in the file: recordings are served in it, by package internal/live/virtual.
-	Streamable bool
-
-	// Identify describes, in one line, a file that belongs to the format but is not a recording,
-	// and the next step; "" for all other files. head is as for Sniff. Nil: there is no such file.
-	Identify func(path string, head []byte) (what, hint string)
-
 	// Open opens a recording for reading. It never writes to the source or
 	// beside it. ctx bounds the call and all later reading. A format without Open
-	// is only written, or known by name; its files are refused by name: it has Identify.
+	// is only written, or known by name; its files are refused by name: it has
+	// Layout.Identify.
 	Open func(ctx context.Context, path string, o ReadOptions) (Reader, error)
 
 	// Choose returns the name of the format that writes an output of the format called format:
@@ -91,6 +76,17 @@ type Format struct {
 
 // A Layout is which files are a recording, and how these are called. Its functions do not read messages.
 type Layout struct {
+	// Folder is set if an output of the format is a folder, so that a path without an extension or with a
+	// trailing separator means the format.
+	Folder bool
+
+	// Live is set if outputs are no files, but topics of a running system: their paths are addresses.
+	Live bool
+
+	// Streamable is set if viewers read the format in ranges, and the blocks of its Writer do not depend on
+	// their place in the file: recordings are served in it, by package internal/live/virtual.
+	Streamable bool
+
 	// Files lists the files of the recording at path, by its index and their names, and reads no
 	// messages. It has the errors of Open. Nil: a recording is the one file at its path. See
 	// FilesOf.
@@ -112,6 +108,10 @@ type Layout struct {
 	// Stem returns the name of a recording without its ending; see StemOf. Nil: the
 	// endings are Extensions.
 	Stem func(name string) string
+
+	// Identify describes, in one line, a file that belongs to the format but is not a recording,
+	// and the next step; "" for all other files. head is as for Sniff. Nil: there is no such file.
+	Identify func(path string, head []byte) (what, hint string)
 }
 
 // Shards make one recording of several. A format has one of the two functions.

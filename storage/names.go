@@ -64,10 +64,10 @@ func (r *Registry) Named(path string) *Format {
 // nothing. head is as for Sniff.
 func (r *Registry) Identify(path string, head []byte) (what, hint string) {
 	for _, f := range r.known {
-		if f.Identify == nil {
+		if f.Layout.Identify == nil {
 			continue
 		}
-		if what, hint := f.Identify(path, head); what != "" {
+		if what, hint := f.Layout.Identify(path, head); what != "" {
 			return what, hint
 		}
 	}
@@ -79,7 +79,7 @@ func (f *Format) incomplete() error {
 	switch {
 	case f == nil || f.Name == "":
 		return errors.New("a format without a name")
-	case f.Open == nil && f.Identify == nil:
+	case f.Open == nil && f.Layout.Identify == nil:
 		return fmt.Errorf("format %s has neither Open nor Identify", f.Name)
 	case f.Open != nil && f.Sniff == nil:
 		return fmt.Errorf("format %s has no Sniff", f.Name)

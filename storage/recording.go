@@ -128,7 +128,7 @@ func (r *Registry) Open(ctx context.Context, path string, o ReadOptions) (*Recor
 func (r *Registry) Output(path string) (*Format, error) {
 	folder, ext := NamesFolder(path), strings.ToLower(filepath.Ext(filepath.Clean(path)))
 	for _, f := range r.Writable() {
-		if !folder && slices.Contains(f.Extensions, ext) || f.Folder && (folder || ext == "" || ext == ".") {
+		if !folder && slices.Contains(f.Extensions, ext) || f.Layout.Folder && (folder || ext == "" || ext == ".") {
 			return r.Choose(f, "", path, func(string) string { return "" }), nil
 		}
 	}

@@ -69,7 +69,7 @@ func TestGolden(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				dir := t.TempDir()
 				out := filepath.Join(dir, "out")
-				if f.Folder {
+				if f.Layout.Folder {
 					out += "/"
 				} else {
 					out += f.Extensions[0]

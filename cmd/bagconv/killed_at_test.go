@@ -68,7 +68,7 @@ func (k *killing) run(dir string, old bool, o storage.WriteOptions) error {
 	for i := range k.parts {
 		part := job
 		part.Sink = fmt.Sprintf("%s_%03d", job.Sink, i)
-		if ext := job.SinkFormat.Extensions; !job.SinkFormat.Folder || k.segments {
+		if ext := job.SinkFormat.Extensions; !job.SinkFormat.Layout.Folder || k.segments {
 			part.Sink += ext[0]
 		}
 		part.Stage = stage

@@ -62,7 +62,7 @@ func startRecording(t *testing.T, to, mode string, flags ...string) *recordingRu
 	r.master.Publish("/chatter", "std_msgs/String", p)
 	f := all.Registry().Lookup(to)
 	r.out = filepath.Join(r.dir, "out")
-	if !f.Folder {
+	if !f.Layout.Folder {
 		r.out += f.Extensions[0]
 	}
 	args := append([]string{"record", r.master.Address, "-a", "-o", r.out, "--to", to, "--chunk-duration", "20ms",

@@ -80,7 +80,7 @@ func (x *changed) put(t *testing.T, files map[string][]byte) (path, dir string) 
 	return path, dir
 }
 
-func (x *changed) folder() bool { return x.format.Folder && filepath.Ext(x.name) == "" }
+func (x *changed) folder() bool { return x.format.Layout.Folder && filepath.Ext(x.name) == "" }
 
 // steps are the changes in place, in their order.
 func (x *changed) steps() []string {
@@ -180,7 +180,7 @@ func inPlace(t *testing.T) (kinds map[string][]*changed) {
 		kinds[kind] = append(kinds[kind], x)
 	}
 	for _, x := range toReindex(t) {
-		if x.format.Folder {
+		if x.format.Layout.Folder {
 			add(x.format, x.format.Name, filepath.Dir(x.file), map[string][]byte{filepath.Base(x.file): x.whole})
 			continue
 		}

@@ -38,14 +38,14 @@ func toReindex(tb testing.TB) (list []reindexed) {
 				PublishTime: 1e18 + i, Data: data})
 		}
 		path := filepath.Join(tb.TempDir(), "rec")
-		if !f.Folder {
+		if !f.Layout.Folder {
 			path += f.Extensions[0]
 		}
 		if err := storagetest.WriteAll(f, path, storage.WriteOptions{NoSync: true}, rec); err != nil {
 			tb.Fatal(f.Name, err)
 		}
 		files := []string{path}
-		if f.Folder {
+		if f.Layout.Folder {
 			files, _ = filepath.Glob(filepath.Join(path, "rec*"))
 		}
 		b, err := os.ReadFile(files[0])
@@ -89,7 +89,7 @@ func FuzzReindex(f *testing.F) {
 		dir := t.TempDir()
 		file := filepath.Join(dir, x.file)
 		path := file
-		if x.format.Folder {
+		if x.format.Layout.Folder {
 			path = filepath.Dir(file)
 			if err := os.Mkdir(path, 0o777); err != nil {
 				t.Fatal(err)

@@ -38,7 +38,6 @@ var Format = &storage.Format{
 	Name:       formatName,
 	Help:       "MCAP file",
 	Extensions: []string{".mcap"},
-	Streamable: true,
 	Holds: storage.Capacity{
 		Native:        native,
 		Carries:       func(string, string) bool { return true },
@@ -51,7 +50,7 @@ var Format = &storage.Format{
 		TopicName:     utf8.ValidString,
 	},
 	Options: options,
-	Layout:  storage.Layout{RecordingOf: mcapStorage.Whole},
+	Layout:  storage.Layout{Streamable: true, RecordingOf: mcapStorage.Whole},
 	Sniff:   sniff,
 	Open:    openReader,
 	Reindex: reindex,

@@ -163,7 +163,7 @@ func (k *outChunk) appendIndex(out []byte) []byte {
 	return out
 }
 
-// Sum returns the checksum of what Append writes. See Streamable of storage.Format.
+// Sum returns the checksum of what Append writes. See storage.Layout.
 func (k *outChunk) Sum() uint32 {
 	return crc.Join(crc32.IEEE, crc32.ChecksumIEEE(k.before), k.whole, int64(k.Len()))
 }

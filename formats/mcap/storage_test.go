@@ -10,7 +10,7 @@ import (
 func TestStorage(t *testing.T) {
 	for _, f := range []*storage.Format{Format, Folder} {
 		name := "folder"
-		if !f.Folder {
+		if !f.Layout.Folder {
 			name = "x.mcap"
 		}
 		t.Run(f.Name, func(t *testing.T) { testStorage(t, f, name) })

@@ -268,7 +268,7 @@ func (w *writer) define(dst []byte, i int) []byte {
 // OnBlock hands full chunks to f. See storage.BlockWriter.
 func (w *writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
 
-// SkipPreamble has no channel and no schema defined any more. See Streamable of storage.Format.
+// SkipPreamble has no channel and no schema defined any more. See storage.Layout.
 func (w *writer) SkipPreamble() {
 	w.begun = true
 	for i := range w.channels {

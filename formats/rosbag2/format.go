@@ -40,7 +40,7 @@ var Format = db3.NewFormat(storage.Format{
 	Holds:      storage.Capacity{MaxMessage: sqlite.MaxRow - rowOverhead},
 	Extensions: []string{db3.Ext},
 	Options:    options,
-	Identify:   identify,
+	Layout:     storage.Layout{Identify: identify},
 	Open:       openReader,
 	Reindex:    reindex,
 	Create:     createWriter,

@@ -147,7 +147,7 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 	}
 	target, err := g.fs.Stat(o.Path)
 	folder := err == nil && target.IsDir()
-	if folder && !o.Format.Folder {
+	if folder && !o.Format.Layout.Folder {
 		return false, &Refusal{o.Path, fmt.Sprintf("it is a folder, and a %s is a file", o.Format.Name),
 			"name a file in it: " + o.into(), syscall.EISDIR}
 	}
@@ -203,7 +203,7 @@ func (o *Output) into() string {
 	if name == "" || name == "." || name == ".." || os.IsPathSeparator(name[0]) {
 		name = "NAME"
 	}
-	if o.Format.Folder || len(o.Format.Extensions) == 0 {
+	if o.Format.Layout.Folder || len(o.Format.Extensions) == 0 {
 		return filepath.Join(o.Path, name) + string(filepath.Separator)
 	}
 	return filepath.Join(o.Path, name+o.Format.Extensions[0])
@@ -253,7 +253,7 @@ func (g *Guard) wholeOf(path string) string {
 				return name
 			}
 		}
-		if !f.Folder || !f.Claims(g.fs, dir) {
+		if !f.Layout.Folder || !f.Claims(g.fs, dir) {
 			continue
 		}
 		files, err := f.FilesOf(g.fs, dir)
@@ -348,7 +348,7 @@ func (g *Guard) replaceableFolder(dir string) error {
 	}
 	var stranger string
 	for _, f := range g.formats {
-		if !f.Folder || !f.Claims(g.fs, dir) {
+		if !f.Layout.Folder || !f.Claims(g.fs, dir) {
 			continue
 		}
 		if stranger = g.notOf(f, dir, entries); stranger == "" {

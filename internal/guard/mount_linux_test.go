@@ -14,7 +14,7 @@ func TestMount(t *testing.T) {
 	if err != nil || !strings.Contains(string(mounts), " /proc ") {
 		t.Skip("nothing is mounted at /proc")
 	}
-	format := &storage.Format{Name: "x", Folder: true, Sniff: func(storage.FS, string, []byte) bool { return true }}
+	format := &storage.Format{Name: "x", Layout: storage.Layout{Folder: true}, Sniff: func(storage.FS, string, []byte) bool { return true }}
 	_, err = New(nil, nil, format).Output(Output{Path: "/proc", Format: format, Name: "drive.bag", Overwrite: true})
 	if err == nil || err.Error() != "/proc: a mount point cannot be replaced; write into it: /proc/drive/" {
 		t.Error(err)

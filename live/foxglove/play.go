@@ -221,7 +221,7 @@ func (p *Player) Format() *storage.Format {
 			Carries:       func(string, string) bool { return true },
 			TopicMetadata: func(string) bool { return true },
 		},
-		Live: true,
+		Layout: storage.Layout{Live: true},
 		Create: func(ctx context.Context, _ string, _ storage.WriteOptions) (storage.Writer, error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()

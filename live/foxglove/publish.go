@@ -235,7 +235,7 @@ func (p *Publisher) Format() *storage.Format {
 			Carries:       func(encoding, _ string) bool { return slices.Contains(p.takes, encoding) },
 			TopicMetadata: func(string) bool { return true },
 		},
-		Live: true,
+		Layout: storage.Layout{Live: true},
 		// nothing of it is asked for
 		Create: func(ctx context.Context, _ string, _ storage.WriteOptions) (storage.Writer, error) {
 			return &publishWriter{publisher: p, ctx: ctx}, nil

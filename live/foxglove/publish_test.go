@@ -97,7 +97,7 @@ func TestPublish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := p.Format(); f.Holds.Native != "cdr" || !f.Live || !f.Holds.Carries("json", "jsonschema") ||
+	if f := p.Format(); f.Holds.Native != "cdr" || !f.Layout.Live || !f.Holds.Carries("json", "jsonschema") ||
 		f.Holds.Carries("ros1", "ros1msg") {
 		t.Errorf("the format is %+v", f)
 	}

@@ -68,7 +68,7 @@ func (p *Player) Format() *storage.Format {
 			Native:        encoding,
 			TopicMetadata: func(string) bool { return true },
 		},
-		Live: true,
+		Layout: storage.Layout{Live: true},
 		Create: func(ctx context.Context, _ string, _ storage.WriteOptions) (storage.Writer, error) {
 			return &playWriter{player: p, ctx: ctx}, nil
 		},

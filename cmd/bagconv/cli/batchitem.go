@@ -174,7 +174,7 @@ func (b *batchRun) extrasOf(output string) string {
 	if b.job.Extras == "" || err != nil {
 		return ""
 	}
-	if !b.job.SinkFormat.Folder {
+	if !b.job.SinkFormat.Layout.Folder {
 		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
 	return filepath.Join(b.job.Extras, name)

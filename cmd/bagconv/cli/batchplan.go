@@ -245,7 +245,7 @@ func inputName(in *batch.Input) string { return iox.Canonical(remote.Show(in.Pat
 // places returns the output of each input; kept has the inputs that stay where they are.
 func (b *batchRun) places(kept map[string]string) []string {
 	ext := ""
-	if f := b.job.SinkFormat; !f.Folder && len(f.Extensions) > 0 {
+	if f := b.job.SinkFormat; !f.Layout.Folder && len(f.Extensions) > 0 {
 		ext = f.Extensions[0]
 	}
 	list := batch.Place(b.search.Inputs, b.out, ext, kept)

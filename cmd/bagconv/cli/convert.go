@@ -40,13 +40,13 @@ func (e *env) convert(ctx context.Context, mode conversion) error {
 	to := e.keptFormat(source, out)
 	if mode.salvage || mode.sameFormat {
 		if to == "" && source.Create != nil && mode.sameFormat {
-			if to = source.Name; storage.NamesFolder(out) && !source.Folder {
+			if to = source.Name; storage.NamesFolder(out) && !source.Layout.Folder {
 				return flags.Usage("bagconv convert writes other formats and has the same flags; "+
 					"or remove the separator at the end",
 					"%s is a folder, but %s keeps the format of its input, %s", phrase.Clean(out), e.command.Name, to)
 			}
 		}
-		if to == "" && source.Create != nil && (storage.NamesFolder(out) && source.Folder || filepath.Ext(out) == "" &&
+		if to == "" && source.Create != nil && (storage.NamesFolder(out) && source.Layout.Folder || filepath.Ext(out) == "" &&
 			!storage.NamesFolder(out)) {
 			to = source.Name
 		}

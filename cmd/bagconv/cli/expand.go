@@ -24,7 +24,7 @@ func (e *env) endingsHelp() string {
 // there are fewer.
 func (e *env) fileEnding(n int) string {
 	for _, f := range e.formats.Formats() {
-		if f.Create == nil || f.Folder || len(f.Extensions) == 0 {
+		if f.Create == nil || f.Layout.Folder || len(f.Extensions) == 0 {
 			continue
 		}
 		if n == 0 {
@@ -49,7 +49,7 @@ func (e *env) withExtras() (list []*storage.Format) {
 // format has one.
 func (e *env) attachedEnding() string {
 	for _, f := range e.withExtras() {
-		if !f.Folder && len(f.Extensions) > 0 {
+		if !f.Layout.Folder && len(f.Extensions) > 0 {
 			return f.Extensions[0]
 		}
 	}
@@ -63,7 +63,7 @@ func (e *env) folderFormat() string {
 	for _, f := range e.formats.Formats() {
 		switch {
 		case f.Create == nil:
-		case f.Folder:
+		case f.Layout.Folder:
 			return f.Name
 		default:
 			name = cmp.Or(name, f.Name)

@@ -39,7 +39,7 @@ func (e *env) listFormats(ctx context.Context) error {
 			options[i].Values = some(options[i].Values)
 		}
 		all = append(all, formatJSON{
-			f.Name, f.Help, f.Open != nil, f.Create != nil, f.Folder,
+			f.Name, f.Help, f.Open != nil, f.Create != nil, f.Layout.Folder,
 			some(f.Extensions), f.Holds.Extras, convert.Encodings(f), some(f.Options.Choices(storage.NameCompression)),
 			some(f.Options.Choices(storage.NameProfile)), some(f.Options.Choices(storage.NameSegmentNames)), options,
 		})

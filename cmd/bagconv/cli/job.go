@@ -116,7 +116,7 @@ func (e *env) explainRun(ctx context.Context, job *convert.Job, err error) error
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil && job.SinkFormat.Live:
+	case ctx.Err() != nil && job.SinkFormat.Layout.Live:
 		return &failure{path: job.Sink, what: "interrupted", err: context.Canceled}
 	case ctx.Err() != nil:
 		return &failure{path: job.Sink, what: "interrupted; nothing was written", err: context.Canceled}

@@ -60,18 +60,18 @@ func (e *env) sinkFormat(to, out string, option func(name string) string) (*stor
 	if err != nil {
 		return nil, err
 	}
-	if f = e.formats.Choose(f, to, out, option); storage.NamesFolder(out) && !f.Folder {
+	if f = e.formats.Choose(f, to, out, option); storage.NamesFolder(out) && !f.Layout.Folder {
 		return nil, flags.Usage("remove the separator at the end", "%s is a folder, but a %s is a single file",
 			phrase.Clean(out), f.Name)
 	}
 	if out != stdio.Out {
 		return f, nil
 	}
-	if f.Folder {
+	if f.Layout.Folder {
 		return nil, flags.Usage("choose a format that is a file: --to "+e.streamable(),
 			"a %s is a folder, and standard output is a file", f.Name)
 	}
-	e.streams.Direct(f.Streamable)
+	e.streams.Direct(f.Layout.Streamable)
 	return f, nil
 }
 
@@ -100,7 +100,7 @@ func (e *env) namedFormat(to, out string) (*storage.Format, error) {
 	ext := strings.ToLower(filepath.Ext(filepath.Clean(out)))
 	var endings []string
 	for _, f := range e.formats.Writable() {
-		if f.Folder && (folder || ext == "" || ext == ".") {
+		if f.Layout.Folder && (folder || ext == "" || ext == ".") {
 			return f, nil
 		}
 		for _, x := range f.Extensions {

@@ -58,7 +58,7 @@ func (e *env) openOutputs(ctx context.Context, config *serve.Config) (close func
 // servedFormat returns the format in which recordings are served, nil if no format serves.
 func (e *env) servedFormat() *storage.Format {
 	i := slices.IndexFunc(e.formats.Formats(), func(f *storage.Format) bool {
-		return f.Streamable &&
+		return f.Layout.Streamable &&
 			len(f.Extensions) > 0
 	})
 	if i < 0 {

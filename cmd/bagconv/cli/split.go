@@ -112,7 +112,7 @@ func (e *env) besideParts(ctx context.Context, job *convert.Job, write func() er
 
 // partNames returns what the names of all parts begin and end with.
 func partNames(in, out string, folder bool, sink *storage.Format) (stem, ext string) {
-	if !sink.Folder && len(sink.Extensions) > 0 {
+	if !sink.Layout.Folder && len(sink.Extensions) > 0 {
 		ext = sink.Extensions[0]
 	}
 	if folder {

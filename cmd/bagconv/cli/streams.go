@@ -82,7 +82,7 @@ func (e *env) checkStreamOut() error {
 // streamable returns the name of a format that goes out as it grows.
 func (e *env) streamable() string {
 	for _, f := range e.formats.Writable() {
-		if f.Streamable {
+		if f.Layout.Streamable {
 			return f.Name
 		}
 	}

@@ -19,10 +19,10 @@ var formatNames = map[string]string{SQLite: FormatSQLite, MCAP: FormatMCAP}
 
 // NewFormat completes the format of recordings with this storage by what all storages have in common.
 func (s *Storage) NewFormat(f storage.Format) *storage.Format {
-	f.Name, f.Folder = s.Format, true
+	f.Name = s.Format
 	f.Holds.Metadata, f.Holds.QoS, f.Holds.ServiceText, f.Holds.Native = []string{"*"}, true, true, cdr
-	f.Layout = storage.Layout{Files: s.Files, RecordingOf: s.Whole, Recordings: s.Recordings, Listing: &metadataListing,
-		Stem: s.Stem}
+	f.Layout = storage.Layout{Folder: true, Files: s.Files, RecordingOf: s.Whole, Recordings: s.Recordings,
+		Listing: &metadataListing, Stem: s.Stem, Identify: f.Layout.Identify}
 	f.Shards, f.Choose = storage.Shards{Join: s.Join}, Choose
 	if f.Sniff == nil {
 		f.Sniff = s.Sniff

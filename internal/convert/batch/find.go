@@ -199,7 +199,7 @@ func (f *Finder) add(in *Input, base string) {
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {
 		rel = filepath.Base(in.Path)
 	}
-	if in.Format == nil || !in.Format.Folder || len(in.Files) > 0 && in.Files[0] == in.Path {
+	if in.Format == nil || !in.Format.Layout.Folder || len(in.Files) > 0 && in.Files[0] == in.Path {
 		rel = f.stem(rel)
 	}
 	in.Name = filepath.ToSlash(rel)

@@ -37,15 +37,14 @@ func Formats() []*storage.Format {
 // newFormat makes a format whose outputs have a file by which they are known.
 func newFormat(name, help, mark string) *storage.Format {
 	f := &storage.Format{
-		Name: name, Help: help, Folder: true,
+		Name: name, Help: help,
 		Holds: storage.Capacity{Carries: func(string, string) bool { return true }},
 		Options: storage.Options{{Name: nameMap, Kind: storage.OptionFile,
 			Help: "what becomes what in a LeRobot data set: docs/lerobot.md; --guess prints one"}},
-		Layout: storage.Layout{Files: listFiles},
+		Layout: storage.Layout{Folder: true, Files: listFiles, Identify: identify},
 		Sniff: func(fsys storage.FS, path string, head []byte) bool {
 			return head == nil && exists(fsys, filepath.Join(path, filepath.FromSlash(mark)))
 		},
-		Identify: identify,
 	}
 	f.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 		w, err := create(ctx, f, path, o)

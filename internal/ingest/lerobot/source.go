@@ -10,9 +10,10 @@ import (
 
 // Source returns the source of a conversion of a data set: Job.Source is its folder.
 func Source() *storage.Format {
-	f := &storage.Format{Name: "lerobot", Folder: true, Sniff: func(fsys storage.FS, path string, head []byte) bool {
+	f := &storage.Format{Name: "lerobot", Sniff: func(fsys storage.FS, path string, head []byte) bool {
 		return head == nil && IsDataset(fsys, path)
 	}}
+	f.Layout.Folder = true
 	f.Layout.Files = func(fsys storage.FS, path string) (storage.Files, error) {
 		list := storage.Files{Folders: []string{path}, Beside: []string{filepath.Join(path, "meta", "info.json")}}
 		for _, dir := range []string{"data", "videos", "meta"} {

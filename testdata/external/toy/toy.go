@@ -37,10 +37,9 @@ var Format = &storage.Format{
 	},
 	Options: options,
 
-	Layout:   storage.Layout{Files: filesOf, Recordings: recordings},
-	Sniff:    func(_ storage.FS, _ string, head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },
-	Identify: identify,
-	Open:     open, Create: create,
+	Layout: storage.Layout{Files: filesOf, Recordings: recordings, Identify: identify},
+	Sniff:  func(_ storage.FS, _ string, head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },
+	Open:   open, Create: create,
 }
 
 const (
