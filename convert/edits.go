@@ -2,9 +2,11 @@ package convert
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bagconv/bagconv/internal/convert/edit"
 	"github.com/bagconv/bagconv/internal/convert/mapping"
+	"github.com/bagconv/bagconv/internal/convert/multi"
 	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -13,7 +15,11 @@ import (
 // an error. Frames that cannot be changed are a loss.
 func (p *topicPlan) planEdits(t *storage.TopicInfo, i int) error {
 	fields := &p.edit.Fields
-	if !fields.Any() {
+	switch static := &fields.Static; {
+	case !fields.Any() || static.Any() && i == 0:
+		return nil // the transforms that come have their names already
+	case static.Once && multi.IsStatic(t.Name):
+		p.edits[i] = edit.Nothing()
 		return nil
 	}
 	rules := edit.Rules{Set: fields.Of(t.Name)}
@@ -72,7 +78,19 @@ func (p *topicPlan) describeEdits(r *reporter, name string, i int, n *recording.
 }
 
 // describeUnused warns of rules that have changed nothing in any topic: a name may be wrong.
-func (p *topicPlan) describeUnused(r *reporter) {
+func (p *topicPlan) describeUnused(r *reporter, info *storage.Info) {
+	static := &p.edit.Fields.Static
+	if n := len(static.Add); n > 0 {
+		r.note(Note{Code: "transforms-added", Topic: info.Topics[0].Name, Count: int64(n),
+			Message: "added by --static, in one message at the start"})
+	}
+	others := slices.ContainsFunc(info.Topics, func(t storage.TopicInfo) bool {
+		return t.ID > 0 && multi.IsStatic(t.Name)
+	})
+	if res := p.results[0]; static.Any() && !static.Once && others && res != nil && res.Topic.Encoding == "cdr" {
+		r.note(Note{Code: "several-static", Topic: info.Topics[0].Name, Warning: true,
+			Message: "it has several messages now, and late subscribers get the last one alone: add --static-once"})
+	}
 	used, order := map[string]int64{}, []string(nil)
 	for _, program := range p.edits {
 		if program == nil {

@@ -124,8 +124,8 @@ type Job struct {
 
 // Ref names the source of the job.
 func (j *Job) Ref() recording.Ref {
-	return recording.Ref{Path: j.Source, Format: j.SourceFormat, Read: j.Read, Definitions: j.Definitions,
-		Distro: j.Distro, Memory: j.MaxMemory}
+	return recording.Ref{Path: j.Source, Format: j.Edit.Fields.Static.With(j.SourceFormat), Read: j.Read,
+		Definitions: j.Definitions, Distro: j.Distro, Memory: j.MaxMemory}
 }
 
 // DefaultDistro is whose definitions are used if nothing else is chosen.

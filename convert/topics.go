@@ -204,7 +204,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []record
 					len(x.Attachments), len(x.Metadata), p.extrasFolder.Dir())})
 		}
 	}
-	p.describeUnused(r)
+	p.describeUnused(r, info)
 	p.describeJoins(r)
 	p.describeMetadata(r, info)
 }

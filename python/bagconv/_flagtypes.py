@@ -49,6 +49,8 @@ class ConvertFlags(TypedDict, total=False):
     frame: Values  # rename a frame in all headers and transforms
     strip_frame_slash: bool | None  # remove leading slashes of frames, before --frame
     drop_tf: Values  # remove transforms to the frame CHILD
+    static: Values  # add a transform to /tf_static, at the start, latched
+    static_once: bool | None  # put all transforms of /tf_static into one latched message at the start
     to: str | None  # format of the output
     force: bool | None  # replace OUT if it is a recording
     dry_run: bool | None  # convert a part of IN in memory
@@ -116,6 +118,8 @@ class CutFlags(TypedDict, total=False):
     frame: Values  # rename a frame in all headers and transforms
     strip_frame_slash: bool | None  # remove leading slashes of frames, before --frame
     drop_tf: Values  # remove transforms to the frame CHILD
+    static: Values  # add a transform to /tf_static, at the start, latched
+    static_once: bool | None  # put all transforms of /tf_static into one latched message at the start
     to: str | None  # format of the output
     force: bool | None  # replace OUT if it is a recording
     dry_run: bool | None  # convert a part of IN in memory
@@ -187,6 +191,8 @@ class ExportFlags(TypedDict, total=False):
     frame: Values  # rename a frame in all headers and transforms
     strip_frame_slash: bool | None  # remove leading slashes of frames, before --frame
     drop_tf: Values  # remove transforms to the frame CHILD
+    static: Values  # add a transform to /tf_static, at the start, latched
+    static_once: bool | None  # put all transforms of /tf_static into one latched message at the start
     force: bool | None  # replace OUT if it is an export
     format: str | None  # format of the tables; parquet without an ending of OUT
     dry_run: bool | None  # convert a part of IN in memory
@@ -260,6 +266,8 @@ class MergeFlags(TypedDict, total=False):
     frame: Values  # rename a frame in all headers and transforms
     strip_frame_slash: bool | None  # remove leading slashes of frames, before --frame
     drop_tf: Values  # remove transforms to the frame CHILD
+    static: Values  # add a transform to /tf_static, at the start, latched
+    static_once: bool | None  # put all transforms of /tf_static into one latched message at the start
     to: str | None  # format of the output
     force: bool | None  # replace OUT if it is a recording
     dry_run: bool | None  # convert a part of IN in memory
@@ -336,6 +344,8 @@ class SplitFlags(TypedDict, total=False):
     frame: Values  # rename a frame in all headers and transforms
     strip_frame_slash: bool | None  # remove leading slashes of frames, before --frame
     drop_tf: Values  # remove transforms to the frame CHILD
+    static: Values  # add a transform to /tf_static, at the start, latched
+    static_once: bool | None  # put all transforms of /tf_static into one latched message at the start
     to: str | None  # format of the output
     force: bool | None  # replace OUT if it is a recording
     dry_run: bool | None  # convert a part of IN in memory

@@ -70,6 +70,10 @@ var FlagRows = []FlagRow{
 	{Flag: "strip-frame-slash", In: "demo.bag", With: `-t /odom --set /odom.header.frame_id="/m"+"ap"`, Want: `!/map`},
 	{Flag: "drop-tf", Value: "wheel_l", In: "demo.bag", With: "-t /tf", Want: `!"wheel_l"`,
 		Refused: "re:( --drop-tf: \"(\" is not a regular expression"},
+	{Flag: "static", Value: "base,cam,0,0,1,0,0,0,1", In: "demo.bag", With: "-t /tf_static",
+		Want: `"cam"`, Refused: "a --static: \"a\" has 1 words: write"},
+	{Flag: "static-once", In: "demo.bag", With: `-t /tf_static --static base,cam,0,0,1,0,0,0,1`,
+		Want: `cam_b.*"cam"`},
 
 	// The output.
 	{Flag: "to", Value: "mcap", Want: `format: +mcap`},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/internal/convert/multi"
 	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/internal/convert/where"
 )
@@ -96,6 +97,11 @@ func (s *settings) fieldFlags() []flags.Flag {
 		flags.Flag{Name: "drop-tf", Arg: "'[PARENT] CHILD'", Several: true,
 			Set:  flags.ParsedEach(&f.Transforms, selection.ParseEdge),
 			Help: "remove transforms to the frame CHILD, of all parents or of one; both by their names in IN, or globs"},
+		flags.Flag{Name: "static", Arg: "'PARENT CHILD x y z qx qy qz qw'", Several: true,
+			Set:  flags.ParsedEach(&f.Static.Add, multi.ParseTransform),
+			Help: "add a transform to /tf_static, at the start, latched; all of them are in one message"},
+		flags.Flag{Name: "static-once", Kind: flags.OnOff, Set: flags.Put(&f.Static.Once),
+			Help: "put all transforms of /tf_static into one latched message at the start, after --static"},
 	)
 }
 

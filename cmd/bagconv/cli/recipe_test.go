@@ -21,6 +21,7 @@ var examples = map[string][]string{
 	"where": {"/imu.x > 2", "/gps.a == 1"}, "within": {"1.5s"}, "start": {"1.5"}, "end": {"-2s"}, "duration": {"1m"},
 	"remap": {"/a:=/b", "/c:=/d"}, "prefix": {"/robot"}, "throttle": {"/imu=2"}, "every": {"/gps=3"}, "offset": {"-1h"},
 	"set": {"/imu.x = 2", `/gps.a = "b c"`}, "drop-field": {"/cam.data"}, "frame": {"a:=b", "r/*:=*"}, "drop-tf": {"odom base"},
+	"static":     {"base cam 1 2 3 0 0 0 1"},
 	"latch":      {"none"},
 	"chunk-size": {"4M"}, "segment-size": {"2G"}, "segment-duration": {"60s"}, "encrypt": {"key:@FILES/key"},
 	"qos": {"/a:reliable,depth=3", "/b:FILES/qos.yaml"}, "custom-data": {"a=b"},

@@ -247,6 +247,9 @@ func comparableEdit(edit selection.Edit, flag string, level verify.Level) (selec
 		edit.Restamp = selection.RestampNone
 	}
 	if edit.Fields.Any() {
+		if edit.Fields.Static.Any() || len(edit.Fields.Transforms) > 0 {
+			return edit, flags.Usage("omit "+flag, "--static and --drop-tf change how many messages there are")
+		}
 		if level != verify.Counts {
 			return edit, flags.Usage(flag+" counts is possible", "edits of fields and frames change messages, which %s %s "+
 				"compares", flag, level)

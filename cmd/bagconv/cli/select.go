@@ -57,7 +57,7 @@ func selectedText(r *resultJSON) string {
 		parts = append(parts, phrase.Count(edited, "message")+" changed by edits (-v lists them)")
 	}
 	if emptied > 0 {
-		parts = append(parts, phrase.Count(emptied, "message")+" left out, as --drop-tf has left no transform of them")
+		parts = append(parts, phrase.Count(emptied, "message")+" left out, as no transform of them is left")
 	}
 	if leftOut > 0 {
 		parts = append(parts, phrase.Count(leftOut, "message")+" left out by --throttle or --every")

@@ -255,6 +255,8 @@ func lossLines(losses []convert.Loss, what string) (lines []string) {
 				unit = "attachment"
 			case "metadata-record":
 				unit = "record"
+			case "transforms-added":
+				unit = "transform"
 			case "edited":
 				unit = "value"
 			}

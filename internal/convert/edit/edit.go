@@ -73,11 +73,17 @@ func Compile(rules Rules, t *message.Type) (*Program, error) {
 	return p, nil
 }
 
+// Nothing returns a program that leaves nothing of a message: all of them are ErrEmpty.
+func Nothing() *Program { return &Program{frames: &Frames{}} }
+
 // SizeHint implements mapping.Program.
 func (p *Program) SizeHint(n int) int { return n + n/16 + 256 }
 
 // Append implements mapping.Program.
 func (p *Program) Append(dst, src []byte) ([]byte, error) {
+	if p.root == nil {
+		return dst, ErrEmpty
+	}
 	w := p.walks.Get().(*walk)
 	defer p.walks.Put(w)
 	clear(w.changed)

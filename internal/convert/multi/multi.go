@@ -232,7 +232,9 @@ func (r *reader) Damage() (all storage.Damage) {
 		d := p.reader.Damage()
 		all.Lost.Add(d.Lost)
 		for _, w := range d.Warnings {
-			w.Message = p.Path + ": " + w.Message
+			if p.Path != "" { // else it is the only recording
+				w.Message = p.Path + ": " + w.Message
+			}
 			all.Warnings = append(all.Warnings, w)
 		}
 	}

@@ -134,6 +134,9 @@ func (e *Edit) Check(info *storage.Info, c *Choice) error {
 			return err
 		}
 	}
+	if err := e.checkStatic(info, c); err != nil {
+		return err
+	}
 	return e.Fields.check(info, c)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/convert/multi"
 	"github.com/bagconv/bagconv/internal/convert/where"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -17,7 +18,8 @@ type Fields struct {
 	Frames  []Rename // of the names of frames; the first that matches counts
 	Slashes bool     // leading slashes of frames go, before Frames
 
-	Transforms []Edge // that go
+	Transforms []Edge       // that go
+	Static     multi.Static // that come, with their names in the output
 }
 
 // An Edge is a transform between two frames, or several.
@@ -56,7 +58,7 @@ func (f *Fields) Goes(parent, child string) (number int, goes bool) {
 }
 
 // Any reports whether something changes.
-func (f *Fields) Any() bool { return len(f.Set)+len(f.Drop) > 0 || f.OfFrames() }
+func (f *Fields) Any() bool { return len(f.Set)+len(f.Drop) > 0 || f.Static.Any() || f.OfFrames() }
 
 // OfFrames reports whether something changes in messages of all topics that have frames.
 func (f *Fields) OfFrames() bool { return len(f.Frames)+len(f.Transforms) > 0 || f.Slashes }
@@ -81,6 +83,24 @@ func (f *Fields) check(info *storage.Info, c *Choice) error {
 		if err := checkTopic(a.Flag(), p, info, c); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkStatic refuses transforms that come to no output: their topic, the first, is not taken, or their time is not.
+func (e *Edit) checkStatic(info *storage.Info, c *Choice) error {
+	f := &e.Fields
+	if !f.Static.Any() || len(info.Topics) == 0 {
+		return nil
+	}
+	t := &info.Topics[0]
+	switch {
+	case f.Static.Once && (f.OfFrames() || len(f.Of(t.Name)) > 0):
+		return fmt.Errorf("--static-once makes one message of %s before other edits of it: run bagconv twice", t.Name)
+	case !c.Topics[0]:
+		return fmt.Errorf("--static adds to %s, which the selection leaves out: add -t %s", t.Name, t.Name)
+	case c.First > info.Start && e.Latch.Depth(&t.Topic) == 0:
+		return fmt.Errorf("--static adds to %s at the start of IN, which is cut off: omit --latch", t.Name)
 	}
 	return nil
 }

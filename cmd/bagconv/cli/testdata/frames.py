@@ -15,6 +15,8 @@ import sys
 import genpy
 import rosbag
 import tf2_py
+from geometry_msgs.msg import TransformStamped
+from tf2_msgs.msg import TFMessage
 
 os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # tf2 writes about each transform that it refuses
 
@@ -24,6 +26,11 @@ def messages(path):
         if sum(t.message_count for t in bag.get_type_and_topic_info().topics.values()) > 3000:
             return []
         return [(topic, message) for topic, message, _ in bag.read_messages()]
+
+
+def began(path):
+    with rosbag.Bag(path) as bag:
+        return min((t for _, _, t in bag.read_messages(raw=True)), key=lambda t: t.to_nsec())
 
 
 def walk(message, change):
@@ -63,6 +70,31 @@ def answers(found):
                 except tf2_py.TransformException as e:
                     out.append(type(e).__name__)
     return out
+
+
+def static(rng, found, at):
+    """The same for transforms that are added to /tf_static, or gathered there."""
+    new = TransformStamped()
+    new.header.stamp, new.header.frame_id, new.child_frame_id = at, "some_parent", "new_child"
+    names = [t.child_frame_id for topic, t in transforms(found) if topic == "/tf_static"]
+    if names and rng.randrange(2) == 0:
+        new.child_frame_id = rng.choice(names)
+    r = new.transform.rotation
+    r.x, r.y, r.z = 0.0, 0.0, 0.0
+    new.transform.translation.x, new.transform.translation.z, new.transform.rotation.w = 0.5, -2.0, 1.0
+    new.transform.translation.y = 0.0
+    flags = ["--static", f"some_parent {new.child_frame_id} 0.5 0 -2 0 0 0 1"]
+    if new.child_frame_id.startswith("/") or " " in new.child_frame_id:
+        return edit(rng, found)
+    if rng.randrange(2) == 0:
+        return flags, [("/tf_static", TFMessage([new]))] + found, 0
+    last = {}
+    for topic, t in transforms(found):
+        if topic == "/tf_static":
+            last[t.child_frame_id] = t
+    last[new.child_frame_id] = new
+    rest = [(topic, m) for topic, m in found if topic != "/tf_static"]
+    return flags + ["--static-once"], [("/tf_static", TFMessage(list(last.values())))] + rest, 0
 
 
 def edit(rng, found):
@@ -116,7 +148,10 @@ def main():
                 continue
         except Exception:
             continue
-        flags, want, changed = edit(rng, found)
+        if bags.count(path) % 2 == 0:
+            flags, want, changed = static(rng, found, began(path))
+        else:
+            flags, want, changed = edit(rng, found)
         print(json.dumps({"path": path, "flags": flags, "changed": changed}), flush=True)
         got = messages(sys.stdin.readline().rstrip("\n"))
         wrong = ""
