@@ -6,6 +6,7 @@
 //   - Window reads a file in pieces that grow while they follow each other;
 //   - Damage is what reading a chunk has shown to be wrong with it;
 //   - Query answers a storage.Query from an index;
+//   - OutChunk is the bytes of a chunk on its way to the file;
 //   - State is the state of a storage.Writer: open, stopped by an error, finished, closed.
 //
 // It reads no format: a format is asked what bytes mean. A Source is safe for
