@@ -55,6 +55,9 @@ type Job struct {
 	Select selection.Selection // what to take of the source; the rest is not a loss
 	Edit   selection.Edit      // what to change of names, times and rates
 
+	// Through has programs change the messages of some topics; nil: no program does. Only of Run, without DryRun.
+	Through *Through
+
 	// Empty makes the output also if nothing that is selected has a message; else that is ErrNothing.
 	Empty bool
 

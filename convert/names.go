@@ -53,6 +53,9 @@ type (
 	// Frames are the axes of Apollo's types in ROS.
 	Frames = apollo.Frames
 
+	// A Through has programs change messages. See Job.Through.
+	Through = recording.Through
+
 	// Counts are what a run reads and writes. See Report.IO.
 	Counts = iox.Counts
 )

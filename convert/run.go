@@ -132,6 +132,7 @@ func plan(ctx context.Context, src *recording.Source, jobs []*Job, reports []*Re
 func write(ctx context.Context, src *recording.Source, outputs []*output) (failed int, err error) {
 	job := outputs[0].job
 	p := pipelineOf(src, outputs...)
+	p.Through = job.Through
 	p.Strict, p.Progress, p.Continues = job.Read.Strict, job.Progress, src.Resumes()
 	p.TempDir = filepath.Dir(filepath.Clean(job.Sink))
 	if job.SinkFormat.Layout.Live {

@@ -225,6 +225,12 @@ func (p *topicPlan) describeCounts(r *reporter, name string, n *recording.Count)
 			Message: "messages are left out, because values do not fit or cannot be found; the first: " +
 				n.FirstUnedited.Error()})
 	}
+	if n.Through > 0 {
+		r.note(Note{Code: "through", Topic: name, Count: n.Through, Message: "they went through the program"})
+	}
+	if n.Changed > 0 {
+		r.note(Note{Code: "through-changed", Topic: name, Count: n.Changed, Message: "the program has changed them"})
+	}
 	if n.TooLarge > 0 {
 		r.lose(Loss{Code: "message-too-large", Topic: name, Count: n.TooLarge,
 			Message: fmt.Sprintf("the format cannot store messages of more than %d bytes", p.format.Holds.MaxMessage)})

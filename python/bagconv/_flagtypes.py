@@ -44,6 +44,9 @@ class ConvertFlags(TypedDict, total=False):
     restamp: str | None  # header
     offset: Value  # add a duration to all log times, such as +0.3s or -1h
     latch: Values  # messages from before --start that are repeated there
+    through: Value  # send messages of the topics of -t and --type through a program
+    processes: int | None  # with --through
+    through_timeout: Value  # with --through
     set: Values  # give a field another value
     drop_field: Values  # empty a field that is large or private
     frame: Values  # rename a frame in all headers and transforms
@@ -113,6 +116,9 @@ class CutFlags(TypedDict, total=False):
     restamp: str | None  # header
     offset: Value  # add a duration to all log times, such as +0.3s or -1h
     latch: Values  # messages from before --start that are repeated there
+    through: Value  # send messages of the topics of -t and --type through a program
+    processes: int | None  # with --through
+    through_timeout: Value  # with --through
     set: Values  # give a field another value
     drop_field: Values  # empty a field that is large or private
     frame: Values  # rename a frame in all headers and transforms

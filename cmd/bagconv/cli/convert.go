@@ -57,6 +57,9 @@ func (e *env) convert(ctx context.Context, mode conversion) error {
 	}
 	job.Source, job.SourceFormat = in, source
 	job.Read.Uncommitted = mode.salvage
+	if err := e.sendThrough(job); err != nil {
+		return err
+	}
 	return e.runJob(ctx, job, mode.salvage)
 }
 

@@ -133,6 +133,7 @@ func (s *settings) editFlags() []flags.Flag {
 			Help: "messages from before --start that are repeated there. auto (default): messages of latched, transient " +
 				"local and /tf_static topics; none: nothing; P: the last message of topics P"},
 	)
+	list = append(list, s.throughFlags()...)
 	for i, f := range list {
 		switch f.Name {
 		case "remap", "prefix", "throttle", "every":

@@ -7,6 +7,7 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/internal/convert/render"
 	"github.com/bagconv/bagconv/internal/remote"
+	"github.com/bagconv/bagconv/internal/through"
 )
 
 // settings are what the flags of a line set. The flags of one command, or of a family, have a struct of
@@ -39,6 +40,7 @@ type settings struct {
 	serve   serveSettings
 	show    showSettings
 	split   splitSettings
+	through through.Pool // of --through
 	verify  verifySettings
 	work    workSettings
 }

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -30,7 +31,7 @@ func newCollector(p *Pipeline, bounds []orderKey, free *batches) *collector {
 func (c *collector) close() { c.merger.close() }
 
 // repeat writes what latched topics sent before the start of a sink.
-func (c *collector) repeat() error {
+func (c *collector) repeat(ctx context.Context) error {
 	if w := c.p.Window; w != nil && !w.repeats() {
 		return nil // they are before it
 	}
@@ -40,7 +41,9 @@ func (c *collector) repeat() error {
 		}
 		b := &batch{index: repeatedBlock}
 		b.in.Messages = slices.Clone(to.state)
+		b.errand.ctx = ctx
 		err := c.p.reencode(b, c.p.counts, to)
+		b.errand.done(c.p.Through)
 		if err == nil {
 			err = c.p.visit(b)
 		}

@@ -52,6 +52,8 @@ type Pipeline struct {
 
 	Failed *Sink // whose Write has failed
 
+	Through *Through // has programs change messages; nil: no program does. Not with several sinks
+
 	Visitor   Visitor // takes the messages in place of the Write of a single sink; nil: nobody
 	taking    taking
 	blockwise bool // the visitor takes blocks as the workers have made them
@@ -143,6 +145,7 @@ type batch struct {
 	made     int           // bytes of re-encoded data, also in arenas before out
 	deferred []bool        // by index of in.Messages: Data is the source's, see late.go; nil: of no message
 	seen     any           // what the visitor has made of Messages
+	errand   errand        // to the programs of Pipeline.Through
 	whole    *Sink         // the sink that may copy it: Messages are the block's, all and unchanged; nil: none
 	mergeCursor
 }
@@ -163,7 +166,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 			s.Blocks.OnBlock(enc.add)
 		}
 	}
-	err := p.move(enc.ctx)
+	err := p.Through.around(enc.ctx, p.Source.Info, p.move)
 	for _, s := range p.Sinks {
 		switch {
 		case err != nil:
@@ -215,7 +218,7 @@ func (p *Pipeline) move(ctx context.Context) (err error) {
 	seq, bounds := p.plan()
 	c := newCollector(p, bounds, free)
 	defer c.close()
-	if err := c.repeat(); err != nil {
+	if err := c.repeat(ctx); err != nil {
 		return err
 	}
 	tallies := make([][]Count, workers)
@@ -238,6 +241,7 @@ func (p *Pipeline) move(ctx context.Context) (err error) {
 				return nil, 0, false
 			}
 			next++
+			b.errand = p.Through.errand()
 			return b, bytes, true
 		},
 		Work:   func(w int, b *batch) error { return p.process(ctx, b, tallies[w]) },

@@ -65,6 +65,8 @@ type Count struct {
 	Duplicates      int64 // equal to a message before, not in written
 	Present         int64 // equal to a message of Pipeline.Prior, and written again
 	Repeated        int64 // not in read
+	Through         int64 // that programs were asked about
+	Changed         int64 // by them
 	Unstamped       int64 // messages without the stamp that was asked for
 	PublishTimes    int64 // written without their own, which the format does not keep
 	Sequences       int64 // likewise
@@ -101,6 +103,8 @@ func (c *Count) join(o *Count) {
 	c.Bad += o.Bad
 	c.OutOfRange += o.OutOfRange
 	c.TooLarge += o.TooLarge
+	c.Through += o.Through
+	c.Changed += o.Changed
 }
 
 // Add adds the counts of another run, after this one.

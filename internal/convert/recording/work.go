@@ -16,6 +16,8 @@ import (
 // process reads and re-encodes one block. Messages that the sink does not take
 // are left out and counted.
 func (p *Pipeline) process(ctx context.Context, b *batch, tally []Count) error {
+	b.errand.ctx = ctx
+	defer b.errand.done(p.Through)
 	if p.Source.blockReader == nil {
 		p.meter.read(int64(len(b.in.Buf)), len(b.in.Messages))
 		if err := p.reencode(b, tally, nil); err != nil {
@@ -102,8 +104,8 @@ func (p *Pipeline) reencode(b *batch, tally []Count, repeated *Sink) error {
 		}
 	}
 	b.in.Messages, b.whole = r.kept, nil
-	if b.in.Stored != nil && !p.Dedupe && p.Prior == nil && len(r.kept) == all && !r.several && all > 0 && !p.copies &&
-		(r.sorted || p.Order == OrderFile) {
+	if b.in.Stored != nil && !b.errand.changed && !p.Dedupe && p.Prior == nil && len(r.kept) == all && !r.several &&
+		all > 0 && !p.copies && (r.sorted || p.Order == OrderFile) {
 		if r.to.Copier != nil {
 			b.whole = r.to
 		}
@@ -166,6 +168,7 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 			return nil
 		}
 	}
+	logTime := m.LogTime
 	if rt.ReadStamp != nil && r.repeated == nil {
 		if !restamp(rt.ReadStamp, m) {
 			n.Unstamped++
@@ -177,6 +180,11 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 		(at < m.LogTime) != (offset < 0) {
 		n.OutOfRange++
 		return nil
+	}
+	if p.Through != nil && p.Through.topics[source] != nil {
+		if err := b.errand.ask(p.Through, p.Through.topics[source], m, logTime, n); err != nil {
+			return err
+		}
 	}
 	if rt.HeaderSeq == mapping.SeqToSequence && len(m.Data) >= 4 {
 		m.Sequence = binary.LittleEndian.Uint32(m.Data)
