@@ -264,13 +264,10 @@ func (w *fileWriter) Close() (err error) {
 func (w *fileWriter) stop(err error) error { return w.state.Stop(w.wrap("", err)) }
 
 func (w *fileWriter) wrap(what string, err error) error {
-	var e *storage.Error
-	switch {
-	case err == nil, errors.As(err, &e), errors.Is(err, context.Canceled), errors.Is(err,
-		context.DeadlineExceeded), errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return &storage.Error{Format: formatName, Path: w.path, Offset: -1, What: what, Err: err}
+	return db3.Wrap(w.path, what, err)
 }
 
 var _ storage.Writer = (*fileWriter)(nil)

@@ -36,6 +36,15 @@ type Storage struct {
 	Alone bool
 }
 
+// Wrap makes err an error about a file, unless err is nil or tells enough.
+func (s *Storage) Wrap(path, what string, err error) error {
+	var e *storage.Error
+	if err == nil || errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &storage.Error{Format: s.Format, Path: path, Offset: -1, What: what, Err: err}
+}
+
 // ZstdMagic is how a zstd frame begins.
 const ZstdMagic = "\x28\xb5\x2f\xfd"
 

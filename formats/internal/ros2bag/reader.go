@@ -1,6 +1,7 @@
 package ros2bag
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,14 +144,7 @@ func (r *Reader) Warner(path string) Warner {
 
 // Fail makes err an error about a file, unless it is one already or is nil.
 func (r *Reader) Fail(path, what string, err error) error {
-	var e *storage.Error
-	if err == nil || errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	if path == "" {
-		path = r.Path
-	}
-	return &storage.Error{Format: r.Storage.Format, Path: path, Offset: -1, What: what, Err: err}
+	return r.Storage.Wrap(cmp.Or(path, r.Path), what, err)
 }
 
 // Closed is the error of a Reader that is closed.

@@ -90,19 +90,15 @@ const RecoverHint = "bagconv recover IN OUT writes a copy with an index"
 
 // reindexError returns an error of Reindex as an error of the format, with the next step.
 func (s *Storage) reindexError(path string, err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	var e *storage.Error
+	if !errors.As(s.Wrap(path, "", err), &e) {
 		return err
 	}
-	e := &storage.Error{Format: s.Format, Path: path, Offset: -1, Err: err}
-	var inner *storage.Error
-	if errors.As(err, &inner) {
-		copied := *inner
-		e = &copied
-	}
+	hinted := *e
 	if e.Hint == "" && (errors.Is(err, storage.ErrUnsupported) || storage.IsDamage(err)) {
-		e.Hint = RecoverHint
+		hinted.Hint = RecoverHint
 	}
-	return e
+	return &hinted
 }
 
 // A reindexer makes the metadata.yaml of a folder.

@@ -424,9 +424,5 @@ func (w *Writer) Fail(what string, err error) *storage.Error {
 
 // Wrap does the same, unless err is nil or tells enough.
 func (w *Writer) Wrap(what string, err error) error {
-	var e *storage.Error
-	if err == nil || errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return w.Fail(what, err)
+	return w.Storage.Wrap(w.path, what, err)
 }
