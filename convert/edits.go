@@ -109,7 +109,27 @@ func (p *topicPlan) describeUnused(r *reporter, info *storage.Info) {
 	}
 	for _, rule := range order {
 		if used[rule] == 0 {
-			r.note(Note{Code: "edit-unused", Message: rule + ": nothing was changed", Warning: true})
+			r.note(Note{Code: unusedCode, Message: rule + ": nothing was changed", Warning: true})
 		}
 	}
 }
+
+// forgetUsed removes the warnings about rules that have changed something in another output of the same run.
+func forgetUsed(reports []*Report) {
+	unused := map[string]int{}
+	for _, r := range reports {
+		for _, n := range r.Notes {
+			if n.Code == unusedCode {
+				unused[n.Message]++
+			}
+		}
+	}
+	for _, r := range reports {
+		r.Notes = slices.DeleteFunc(r.Notes, func(n Note) bool {
+			return n.Code == unusedCode && unused[n.Message] < len(reports)
+		})
+	}
+}
+
+// unusedCode is the code of warnings about rules that have changed nothing.
+const unusedCode = "edit-unused"

@@ -70,6 +70,7 @@ func RunAll(ctx context.Context, jobs []*Job) ([]*Report, error) {
 		}
 		some = some || err == nil
 	}
+	forgetUsed(reports)
 	if !some {
 		return reports, &JobError{0, ErrNothing}
 	}

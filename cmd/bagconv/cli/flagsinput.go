@@ -85,10 +85,12 @@ func stretch(w *selection.Where, name string, set func(*flags.Flag) error) func(
 func (s *settings) fieldFlags() []flags.Flag {
 	f := &s.job.Edit.Fields
 	return flags.AllIn(editGroup, writes,
-		flags.Flag{Name: "set", Arg: "'FIELD = VALUE'", Several: true, Set: flags.ParsedEach(&f.Set, where.ParseAssignment),
+		flags.Flag{Name: "set", Arg: "'FIELD = VALUE'", Kind: flags.Topic, Suffix: ".", Several: true,
+			Set: flags.ParsedEach(&f.Set, where.ParseAssignment),
 			Help: "give a field another value, such as '/imu.header.frame_id = \"imu\"'; VALUE is an expression as in " +
 				"--where: docs/fields.md"},
-		flags.Flag{Name: "drop-field", Arg: "FIELD", Several: true, Set: flags.ParsedEach(&f.Drop, where.ParseDrop),
+		flags.Flag{Name: "drop-field", Arg: "FIELD", Kind: flags.Topic, Suffix: ".", Several: true,
+			Set:  flags.ParsedEach(&f.Drop, where.ParseDrop),
 			Help: "empty a field that is large or private, such as /cam.data: it gets its default, and the type stays"},
 		flags.Flag{Name: "frame", Arg: "OLD:=NEW", Several: true, Set: flags.ParsedEach(&f.Frames, selection.ParseRename),
 			Help: "rename a frame in all headers and transforms; with globs: 'robot1/*:=*'"},

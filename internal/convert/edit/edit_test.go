@@ -2,8 +2,10 @@ package edit
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -447,6 +449,101 @@ func FuzzEdit(f *testing.F) {
 				t.Errorf("% x became % x: %v", data, out, err)
 			}
 			_ = again
+		}
+	})
+}
+
+// TestForms: messages in big endian and in XCDR2 become plain CDR with the same values, and the other ones.
+func TestForms(t *testing.T) {
+	def, err := rosmsg.Parse("test/msg/Form", []byte("string a\nfloat64 wide\nuint16[] some\nstring[] names\nuint8 last\n"),
+		rosmsg.ROS2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	typ, err := message.ROS(def, serial.CDR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Compile(Rules{Set: assignments(t, `/t.a = "longer"`)}, typ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := func(head byte, order binary.ByteOrder, most int, sizes bool, a string) []byte {
+		b := []byte{0, head, 0, 0}
+		align := func(n int) {
+			for (len(b)-4)%min(n, most) != 0 {
+				b = append(b, 0)
+			}
+		}
+		u32 := func(v uint32) {
+			align(4)
+			b = append(b, 0, 0, 0, 0)
+			order.PutUint32(b[len(b)-4:], v)
+		}
+		text := func(s string) {
+			u32(uint32(len(s) + 1))
+			b = append(append(b, s...), 0)
+		}
+		text(a)
+		align(8)
+		b = append(b, 0, 0, 0, 0, 0, 0, 0, 0)
+		order.PutUint64(b[len(b)-8:], math.Float64bits(-1.25))
+		u32(3)
+		for _, v := range []uint16{1, 2, 0xfffe} {
+			b = append(b, 0, 0)
+			order.PutUint16(b[len(b)-2:], v)
+		}
+		if sizes {
+			u32(0)
+		}
+		head32 := len(b)
+		u32(2)
+		text("x")
+		text("yyyy")
+		if sizes {
+			order.PutUint32(b[head32-4:], uint32(len(b)-head32))
+		}
+		return append(b, 9)
+	}
+	want := form(1, binary.LittleEndian, 8, false, "longer")
+	for _, src := range [][]byte{
+		form(1, binary.LittleEndian, 8, false, "abc"), form(0, binary.BigEndian, 8, false, "abc"),
+		form(7, binary.LittleEndian, 4, true, "abc"), form(6, binary.BigEndian, 4, true, "abc"),
+	} {
+		if out, err := p.Append(nil, src); err != nil || !bytes.Equal(out, want) {
+			t.Errorf("form %d: %v\n%swant\n%s", src[1], err, hex.Dump(out), hex.Dump(want))
+		}
+	}
+}
+
+// FuzzAssignment: no text makes the parser or the compiler panic, and what compiles gives a message or an error.
+func FuzzAssignment(f *testing.F) {
+	for _, text := range []string{`/t.a = "x"`, `/t.names[] = replace(/t.names[], "a", "bc") + /t.a`, `/t.three = [1, 2, 3]`,
+		`/t.items[0].n = -/t.items[1].n % 7`, `/t.wide = /t.wide > 1 ? 2 ** 0.5 : sum(/t.items[].x)`, `topic("/t").a = 'y'`,
+		`/t.items[].frame_id`, "/t.a = `=` + lower(\"\\x00\")", `/t.a[ = (1`, `/t.names[9999999999999999999] = 1`} {
+		f.Add(text)
+	}
+	typ := rosType(f, serial.CDR)
+	data := example().bytes(true)
+	f.Fuzz(func(t *testing.T, text string) {
+		a, err := where.ParseAssignment(text)
+		if err != nil {
+			if a, err = where.ParseDrop(text); err != nil {
+				return
+			}
+		}
+		p, err := Compile(Rules{Set: []*where.Assignment{a}}, typ)
+		if err != nil {
+			return
+		}
+		out, err := p.Append(nil, data)
+		if err != nil {
+			return
+		}
+		c := message.Open(typ, out)
+		defer c.Close()
+		if c.Fields(typ, c.Skip); c.End() != nil || len(c.Rest()) > 0 {
+			t.Errorf("%s: %v, %d bytes are left", text, c.End(), len(c.Rest()))
 		}
 	})
 }
