@@ -64,8 +64,9 @@ type Format struct {
 	Create func(ctx context.Context, path string, o WriteOptions) (Writer, error)
 
 	// AppendTo starts to add to the recording at path, which must exist, be undamaged, and have no other
-	// writer, and returns its topics, as its Reader does. Its messages stay in place, and only new ones are
-	// written. Until Commit, and if the process is killed at any moment, the recording reads as it was, or with
+	// writer, and returns its topics, as its Reader does. Its messages stay as they are, and only new ones are
+	// encoded: in place, or behind a copy that takes the place of the recording in one step.
+	// Until Commit, and if the process is killed at any moment, the recording reads as it was, or with
 	// all that is added. CreateTopic continues an existing topic if Topic.Continues allows it; Finish returns no
 	// name, because nothing can be read before Commit. Options that are not set are as the recording has them,
 	// o.Overwrite and o.Metadata are not used. A damaged recording is an error that wraps ErrCorrupt or

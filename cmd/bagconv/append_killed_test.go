@@ -19,7 +19,7 @@ func TestAppendKilled(t *testing.T) {
 	}
 	in := generated(t, "-profile", "small", "-mb", "4")
 	_, all := read(t, in)
-	for _, format := range []string{"bag", "record", "db3", "db3 file", "ros2mcap"} {
+	for _, format := range []string{"bag", "record", "db3", "db3 file", "ros2mcap", "mcap file"} {
 		t.Run(format, func(t *testing.T) { appendKilled(t, format, in, len(all), moments, judged) })
 	}
 }
@@ -32,7 +32,7 @@ func appendKilled(t *testing.T, format, in string, all int, moments int64, judge
 		t.Fatal(err)
 	}
 	if single != "" {
-		fresh, target = fresh+".db3", target+".db3"
+		fresh, target = fresh+"."+to, target+"."+to
 	}
 	convert(t, in, fresh, "--to", to)
 	line := []string{"append", "-q", target, in}
@@ -110,6 +110,8 @@ func judgeKilled(t *testing.T, format, target string, want int) {
 				"r.read_messages()))", target)},
 		"db3 file": {rosbags, exec.Command("sqlite3", "-readonly", target,
 			"select count(*) from messages where (select * from pragma_integrity_check) = 'ok'")},
+		"mcap file": {exec.Command(os.Getenv("BAGCONV_MCAP_PYTHON"), "-c", "import sys\nfrom mcap.reader import SeekingReader\n"+
+			"r = SeekingReader(open(sys.argv[1], 'rb'), validate_crcs=True)\nprint(sum(1 for _ in r.iter_messages()))", target)},
 		"db3":      {rosbags},
 		"ros2mcap": {rosbags},
 	}

@@ -53,17 +53,25 @@ type nodeReading struct {
 }
 
 // TestMCAPNode: npm's @mcap/core reads what bagconv reads, as a stream and by the index, of
-// files that were converted, compressed and copied.
+// files that were converted, compressed, copied and added to.
 func TestMCAPNode(t *testing.T) {
 	r := findReferees(t)
 	dir := t.TempDir()
 	var paths []string
+	const source = "../../testdata/demo.bag"
 	for _, codec := range []string{"none", "lz4", "zstd"} {
 		path := filepath.Join(dir, codec+".mcap")
-		convert(t, "../../testdata/demo.bag", path, "--no-sync", "--compression", codec, "--chunk-size", "20K")
+		convert(t, source, path, "--no-sync", "--compression", codec, "--chunk-size", "20K")
 		again := filepath.Join(dir, codec+"-copy.mcap")
 		convert(t, path, again, "--no-sync")
-		paths = append(paths, path, again)
+		added := filepath.Join(dir, codec+"-added.mcap") // twice, with a topic more
+		convert(t, source, added, "--no-sync", "--compression", codec, "--chunk-size", "20K", "-x", "/odom")
+		for _, shift := range []string{"+10s", "+20s"} {
+			if status, text := bagconv(t, "append", "-q", "--no-sync", "--shift", source+"="+shift, added, source); status != 0 {
+				t.Fatalf("append: %d: %s", status, text)
+			}
+		}
+		paths = append(paths, path, again, added)
 	}
 	cmd := exec.Command(r.node, append([]string{"testdata/referee/mcap/read.mjs"}, paths...)...)
 	cmd.Env = append(os.Environ(), "BAGCONV_NODE_MODULES="+r.modules)

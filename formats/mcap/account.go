@@ -14,7 +14,7 @@ import (
 func (s *scanner) finish(sum *summary, why string) error {
 	r := s.r
 	if s.end < r.src.Size { // by the summary
-		r.access = "summary"
+		r.access = accessSummary
 	} else {
 		r.access = "scan: " + why
 	}

@@ -26,7 +26,7 @@ import (
 // What a chunk uses is defined before it, unless the chunk or an earlier one defines it.
 //
 // The Reader checks what can be known of the chunk alone, in any goroutine, and the
-// Writer the rest.
+// Writer the rest. What is added to a file is never copied: its ids are given.
 
 // A copying is what a Writer and the Readers whose chunks it copies agree on: the ids of
 // channels and schemas in the output. It does not change once a chunk is read.
@@ -60,7 +60,7 @@ type copySource struct {
 // schemas take the ids that they have there. See storage.BlockCopier.
 func (w *writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 	w.copying = nil
-	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.begun {
+	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.begun || w.old != nil {
 		return false
 	}
 	c := &copying{codec: w.codec, least: w.threshold / 2, channels: map[uint16]copyChannel{},

@@ -49,13 +49,14 @@ var Format = &storage.Format{
 		Extras:        true,
 		TopicName:     utf8.ValidString,
 	},
-	Options: options,
-	Layout:  storage.Layout{Streamable: true, RecordingOf: mcapStorage.Whole},
-	Sniff:   sniff,
-	Open:    openReader,
-	Reindex: reindex,
-	Create:  createWriter,
-	Choose:  ros2bag.Choose,
+	Options:  options,
+	Layout:   storage.Layout{Streamable: true, RecordingOf: mcapStorage.Whole},
+	Sniff:    sniff,
+	Open:     openReader,
+	Reindex:  reindex,
+	Create:   createWriter,
+	AppendTo: appendTo,
+	Choose:   ros2bag.Choose,
 }
 
 // sniff knows MCAP files by their magic, or by the Header if the magic is damaged. It also knows

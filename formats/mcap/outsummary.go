@@ -106,7 +106,11 @@ func (w *writer) appendEnd(b []byte, dataEnd bool) []byte {
 	if dataEnd {
 		var at int
 		b, at = beginRecord(b, opDataEnd)
-		b = endRecord(binary.LittleEndian.AppendUint32(b, w.sum), at)
+		sum := w.sum
+		if w.old != nil && w.old.unsummed {
+			sum = 0
+		}
+		b = endRecord(binary.LittleEndian.AppendUint32(b, sum), at)
 		start += int64(len(b) - at)
 	}
 	summary := len(b)

@@ -36,6 +36,9 @@ type reader struct {
 	info *storage.Info // as Open has found it
 }
 
+// accessSummary is how a file was read whose summary is used.
+const accessSummary = "summary"
+
 // openReader opens the file at path. See storage.Format.
 func openReader(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 	f, err := iox.FS(o.FS).Open(path)

@@ -33,7 +33,7 @@ for path in sys.argv[1:]:
     print(json.dumps(out))
 `
 
-// TestPyPI: PyPI's mcap reads what is written, and what is copied.
+// TestPyPI: PyPI's mcap reads what is written, what is copied, and what is added to.
 func TestPyPI(t *testing.T) {
 	python := os.Getenv("BAGCONV_MCAP_PYTHON")
 	if python == "" {
@@ -52,6 +52,13 @@ func TestPyPI(t *testing.T) {
 			paths = append(paths, path)
 		}
 	}
+	added := filepath.Join(dir, "added.mcap")
+	write(t, added, storage.WriteOptions{ChunkSize: 2000}, fullLayout, messages[:150])
+	if err := storagetest.WriteAll(storagetest.Adding(Format), added, storage.WriteOptions{ChunkSize: 1000},
+		storagetest.Recording{Topics: testTopics, Messages: messages[150:]}); err != nil {
+		t.Fatal(err)
+	}
+	paths = append(paths, added)
 	args := append([]string{"-c", pypi}, paths...)
 	cmd := exec.Command(python, args...)
 	cmd.Stderr = os.Stderr

@@ -39,6 +39,7 @@ type writer struct {
 	restyle   bool // texts of QoS profiles are written anew, as own.profile has them
 	schemed   bool // every channel has a schema, if only an empty one
 	packing   *packing
+	old       *oldFile // the file that is added to, or nil
 
 	channels []outChannel
 	schemas  []outSchema
@@ -109,7 +110,7 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*write
 	}
 	w := &writer{
 		path: path, codec: compress.Lookup(p.codec), level: p.level, threshold: p.chunk, sync: !o.NoSync, layout: p.layout,
-		byID: map[string]int{}, header: header{library: "bagconv"}, restyle: o.Profile != "",
+		byID: map[string]int{}, header: header{library: ownLibrary}, restyle: o.Profile != "",
 	}
 	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
 	w.copies = o.ChunkSize == 0 && o.Level == 0 && p.plain
@@ -135,6 +136,9 @@ func (w *writer) open(fsys storage.FS, temp string) (err error) {
 	}
 	return nil
 }
+
+// ownLibrary is the library in the header of files that are written here.
+const ownLibrary = "bagconv"
 
 // maxChunk is the most that a chunk size may be: 4 GiB.
 const maxChunk = 1 << 32
@@ -177,14 +181,23 @@ func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if !validName(t.Name) || !validName(t.Type) {
 		return refuse("a name that is not UTF-8")
 	}
+	if w.old != nil {
+		i, err := w.old.continued(&t)
+		if err != nil {
+			return 0, w.fail(fmt.Sprintf("topic %.80q", t.Name), err)
+		}
+		if i >= 0 {
+			w.old.created = append(w.old.created, i)
+			return storage.TopicID(len(w.old.created) - 1), nil
+		}
+	}
 	if len(w.channels) == maxChannels {
 		return refuse("a file has %d channels at most", maxChannels)
 	}
 	c := outChannel{schema: -1}
 	c.id, c.topic, c.encoding = uint16(len(w.channels)+1), t.Name, t.Encoding
 	c.metadata = metadataOf(&t, t.Encoding == "cdr" && !w.profiled, w.qosText)
-	c.about = ros2bag.Topic{Name: t.Name, Type: t.Type, Format: t.Encoding, Hash: t.Metadata[storage.MetaTypeHash],
-		QoS: slices.Clone(t.QoS)}
+	c.about = aboutTopic(&t)
 	if w.schemed || t.Type != "" || t.Schema.Encoding != "" || len(t.Schema.Data) > 0 {
 		s := schema{name: t.Type, encoding: t.Schema.Encoding, data: t.Schema.Data}
 		k := string(s.append(nil))
@@ -194,13 +207,25 @@ func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 				return refuse("a file has %d schemas at most", maxSchemas)
 			}
 			s.id = uint16(i + 1)
+			if w.old != nil {
+				s.id = freeID(w.old.schemas, s.id, 1)
+				w.old.schemas[s.id] = true
+			}
 			w.schemas = append(w.schemas, outSchema{schema: s})
 			w.byID[k] = i
 		}
 		c.schema, c.channel.schema = i, w.schemas[i].id
 	}
-	w.channels = append(w.channels, c)
+	if w.channels = append(w.channels, c); w.old != nil {
+		return w.old.add(&w.channels[len(w.channels)-1], len(w.channels)-1), nil
+	}
 	return storage.TopicID(len(w.channels) - 1), nil
+}
+
+// aboutTopic is a topic as metadata.yaml has it.
+func aboutTopic(t *storage.Topic) ros2bag.Topic {
+	return ros2bag.Topic{Name: t.Name, Type: t.Type, Format: t.Encoding, Hash: t.Metadata[storage.MetaTypeHash],
+		QoS: slices.Clone(t.QoS)}
 }
 
 // defineAs takes the channels and schemas of a Writer, with their ids, and what it copies.
@@ -224,7 +249,8 @@ func (w *writer) Write(m *storage.Message) error {
 	if !w.state.Ready() {
 		return w.state.Usable()
 	}
-	if int64(m.Topic) >= int64(len(w.channels)) {
+	to := w.channelOf(m.Topic)
+	if to < 0 {
 		return w.state.Stop(w.fail(fmt.Sprintf("there is no topic %d", m.Topic), nil))
 	}
 	k := w.cur
@@ -237,11 +263,11 @@ func (w *writer) Write(m *storage.Message) error {
 		}
 		w.begun = true
 	}
-	c := &w.channels[m.Topic]
-	k.Buf = w.define(k.Buf, int(m.Topic))
+	c := &w.channels[to]
+	k.Buf = w.define(k.Buf, to)
 	if c.chunk != k {
 		c.chunk, c.slot = k, len(k.used)
-		k.used = append(k.used, usedChannel{channel: int(m.Topic), id: c.id})
+		k.used = append(k.used, usedChannel{channel: to, id: c.id})
 	}
 	last := k.Size()+recordHead+messageFixed+len(m.Data) > w.threshold
 	k.message(m, c.slot, last && w.codec == compress.None && w.packing == nil && len(m.Data) >= chunked.MinLent)
@@ -249,6 +275,17 @@ func (w *writer) Write(m *storage.Message) error {
 		return w.Flush(true)
 	}
 	return nil
+}
+
+// channelOf returns the index of the channel of a topic; -1: there is no such topic.
+func (w *writer) channelOf(t storage.TopicID) int {
+	switch {
+	case w.old == nil && int64(t) < int64(len(w.channels)):
+		return int(t)
+	case w.old != nil && int64(t) < int64(len(w.old.created)):
+		return w.old.created[t]
+	}
+	return -1
 }
 
 // define appends the records of a channel and its schema, unless they were written.
@@ -296,10 +333,20 @@ func (w *writer) Flush(bool) error {
 }
 
 // Finish writes the summary. See storage.Writer.
-func (w *writer) Finish() (storage.Output, error) { return w.state.Finish(w.finish, w.out.Temp()) }
+func (w *writer) Finish() (storage.Output, error) {
+	if w.old != nil {
+		return w.state.Finish(w.finish, "")
+	}
+	return w.state.Finish(w.finish, w.out.Temp())
+}
 
 // Commit moves the file to its name. See storage.Writer.
-func (w *writer) Commit() error { return w.state.Commit(w.Finish, w.out.Commit) }
+func (w *writer) Commit() error {
+	if w.old != nil {
+		return w.state.Commit(w.Finish, w.commitOld)
+	}
+	return w.state.Commit(w.Finish, w.out.Commit)
+}
 
 // finish writes what stands after the data, and closes the file.
 func (w *writer) finish() error {
@@ -313,8 +360,10 @@ func (w *writer) finish() error {
 		return w.fail(fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.state.Handed, w.appended),
 			nil)
 	}
-	if err := w.writeOwn(); err != nil {
-		return err
+	if w.old == nil || w.changed() {
+		if err := w.writeOwn(); err != nil {
+			return err
+		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -357,6 +406,10 @@ func (w *writer) closeFile() (err error) {
 	if w.file != nil {
 		err = w.file.Close()
 		w.file = nil
+	}
+	if w.old != nil && w.old.locked != nil {
+		err = errors.Join(err, w.old.locked.Close())
+		w.old.locked = nil
 	}
 	return err
 }

@@ -39,7 +39,7 @@ func (g *Guard) targetFiles(f *storage.Format, path string) map[string]bool {
 	if err != nil {
 		files = storage.Files{Messages: []string{path}}
 	}
-	set := map[string]bool{absolute(path): true}
+	set := map[string]bool{absolute(path): true, absolute(inplace.RealPath(path)): true} // a link stays a link
 	for _, list := range [][]string{files.Folders, files.Messages, files.Beside} {
 		for _, p := range list {
 			set[absolute(p)] = true

@@ -36,8 +36,8 @@ func (e *env) appendCommand() flags.Command {
 		Name: "append", Part: convertPart, Call: "append TARGET IN...", Summary: "add recordings to one that exists",
 		About: `Adds the messages of recordings to TARGET ({appendable}), in its format. All of
 them are added; messages that TARGET has already are counted, and left out with
---dedupe. The bytes of TARGET stay, however large it is. TARGET must not be
-damaged, and must not be an input.`,
+--dedupe. The bytes of TARGET stay, however large it is; a single MCAP file is
+copied first. TARGET must not be damaged, and must not be an input.`,
 		Note: `Topics that TARGET has are continued; if one has another type,
 definition or QoS there, nothing is written. TARGET can be read at
 any time, also after the run was killed: as it was, or with everything that was
