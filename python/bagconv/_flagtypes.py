@@ -45,8 +45,8 @@ class ConvertFlags(TypedDict, total=False):
     offset: Value  # add a duration to all log times, such as +0.3s or -1h
     latch: Values  # messages from before --start that are repeated there
     through: Value  # send messages of the topics of -t and --type through a program
-    processes: int | None  # with --through
-    through_timeout: Value  # with --through
+    processes: int | None  # run N programs of --through side by side
+    through_timeout: Value  # how long a program of --through may neither read nor write
     set: Values  # give a field another value
     drop_field: Values  # empty a field that is large or private
     frame: Values  # rename a frame in all headers and transforms
@@ -117,8 +117,8 @@ class CutFlags(TypedDict, total=False):
     offset: Value  # add a duration to all log times, such as +0.3s or -1h
     latch: Values  # messages from before --start that are repeated there
     through: Value  # send messages of the topics of -t and --type through a program
-    processes: int | None  # with --through
-    through_timeout: Value  # with --through
+    processes: int | None  # run N programs of --through side by side
+    through_timeout: Value  # how long a program of --through may neither read nor write
     set: Values  # give a field another value
     drop_field: Values  # empty a field that is large or private
     frame: Values  # rename a frame in all headers and transforms

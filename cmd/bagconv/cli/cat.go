@@ -260,7 +260,7 @@ Without an index, /tf.transforms.child_frame_id prints a list of all values.`,
 			3:   "IN is damaged, or something could not be decoded; standard error names it",
 			130: "interrupted",
 		},
-		Operands: []flags.Flag{{Kind: flags.File}, {Kind: flags.Topic}},
+		Operands: []flags.Flag{{Kind: flags.File}, {Kind: flags.Field}},
 		Run:      e.cat,
 	}
 }

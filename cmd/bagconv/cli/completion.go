@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/complete"
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // completionCommand is the command completion.
@@ -14,7 +17,7 @@ func (e *env) completionCommand() flags.Command {
 	return flags.Command{
 		Name: "completion", Call: "completion SHELL", Summary: "print a script for completion with the tab key",
 		About: `Prints a script for completion with the tab key: commands, flags and their values,
-files, and the topics and types of the recording on the command line. Add one of
+files, and the topics, types and fields of the recording on the command line. Add one of
 the lines below to a start-up file of your shell. SHELL is
 ` + phrase.OrList(complete.Shells) + `.`,
 		Examples: []string{
@@ -44,7 +47,8 @@ func (e *env) completion(context.Context) error {
 
 // asker returns what completion asks.
 func (e *env) asker() *complete.Asker {
-	return &complete.Asker{Commands: e.commands(), Choices: e.optionChoices, Names: e.namesIn}
+	return &complete.Asker{Commands: e.commands(), Choices: e.optionChoices, Names: e.namesIn,
+		Fields: e.fieldsIn}
 }
 
 // namesIn returns the topics and the types of a recording, as far as its index has them.
@@ -59,4 +63,48 @@ func (e *env) namesIn(ctx context.Context, path string) (topics, types []flags.W
 		types = append(types, flags.Word{Value: t.Type})
 	}
 	return topics, types
+}
+
+// fieldsIn returns the fields of a topic within one of them, as far as the recording has its definition.
+func (e *env) fieldsIn(ctx context.Context, path, topic, within string) (list []flags.Word) {
+	r, err := e.glance(ctx, path)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = r.Close() }() // it was only read
+	at := slices.IndexFunc(r.Info.Topics, func(t storage.TopicInfo) bool { return t.Name == topic })
+	if at < 0 {
+		return nil
+	}
+	mapper, err := r.Mapper(ctx, r.Info)
+	if err != nil {
+		return nil
+	}
+	typ, _, err := mapper.Type(&r.Info.Topics[at].Topic)
+	if err != nil {
+		return nil
+	}
+	for name := range strings.SplitSeq(within, ".") {
+		name, _, _ = strings.Cut(name, "[")
+		if name == "" {
+			continue
+		}
+		f := typ.Find(name)
+		if f == nil || f.Type == nil {
+			return nil
+		}
+		typ = f.Type
+	}
+	for _, name := range typ.Names() {
+		about := ""
+		f := typ.Find(name)
+		if f.Type != nil {
+			about = f.Type.Name
+		}
+		if f.List {
+			about += "[]"
+		}
+		list = append(list, flags.Word{Value: name, About: phrase.Clean(about)})
+	}
+	return list
 }

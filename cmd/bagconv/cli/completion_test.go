@@ -22,7 +22,7 @@ func TestCompletes(t *testing.T) {
 		"encoding": "native keep cdr", "proto-types": "mapped generated raw", "apollo-layout": "common_msgs legacy",
 		"segment-names": "new old",
 		"verify":        "content counts bytes", "progress": "auto bar plain json none", "scan": "auto always never",
-		"fail-on": "note warning error", "by": "topic", "to": "fake parquet arrow csv npy lerobot episodes",
+		"fail-on": "note warning error", "by": "topic value", "to": "fake parquet arrow csv npy lerobot episodes",
 	}
 	seen := map[string]bool{}
 	for _, c := range e.commands() {

@@ -55,7 +55,8 @@ func (e *env) selectFlags() []flags.Flag {
 // whereFlags select messages by their values.
 func whereFlags(s *selection.Selection) []flags.Flag {
 	return flags.AllIn(selectGroup, writes+" serve verify cat",
-		flags.Flag{Name: "where", Arg: "EXPR", Several: true, Set: flags.ParsedEach(&s.Where.Conditions, where.Parse),
+		flags.Flag{Name: "where", Arg: "EXPR", Kind: flags.Field, Several: true,
+			Set: flags.ParsedEach(&s.Where.Conditions, where.Parse),
 			Help: "only messages for which EXPR holds, such as '/odom.pose.pose.position.x > 2'; other topics stay " +
 				"whole: docs/fields.md"},
 		flags.Flag{Name: "within", Arg: "D", Set: stretch(&s.Where, "within", func(f *flags.Flag) error {

@@ -323,15 +323,15 @@ func (s *settings) splitFlags() []flags.Flag {
 			Help: "begin a new part after this time: 60s, 5m"},
 		flags.Flag{Name: "at", Arg: "TIME,TIME...", Several: true, Set: flags.Put(&s.split.at),
 			Help: "begin new parts at these times"},
-		flags.Flag{Name: "by", Arg: "topic|value EXPR", Values: flags.Words("topic", "value"), Second: "EXPR",
-			SecondAfter: "value", Set: s.setBy, Brief: "topic, or value and an expression",
+		flags.Flag{Name: "by", Arg: "topic|value EXPR", Kind: flags.Field, Values: flags.Words("topic", "value"),
+			Second: "EXPR", SecondAfter: "value", Set: s.setBy, Brief: "topic, or value and an expression",
 			Help: "topic: write one part per topic; value and an expression, such as /state.mode: begin a new part if it has " +
 				"another value"},
-		flags.Flag{Name: "on", Arg: "EXPR", Set: s.episode(&s.split.episodes.On),
+		flags.Flag{Name: "on", Arg: "EXPR", Kind: flags.Field, Set: s.episode(&s.split.episodes.On),
 			Brief: "begin a new part where a condition begins to hold",
 			Help: "begin a new part where a condition, such as '/odom.pose.pose.position.x > 2', begins to hold: " +
 				"docs/fields.md"},
-		flags.Flag{Name: "between", Arg: "EXPR", Second: "EXPR",
+		flags.Flag{Name: "between", Arg: "EXPR", Kind: flags.Field, Second: "EXPR",
 			Set:   s.episode(&s.split.episodes.From, &s.split.episodes.To),
 			Brief: "two conditions, of the first and the last message of parts",
 			Help: "write parts from a message for which the first of two conditions holds to the next for which the second " +

@@ -29,10 +29,12 @@ func (s *settings) throughFlags() []flags.Flag {
 			Help: "send messages through a program, as the frames of cat --raw --framed; it answers each with a frame. " +
 				"-t and --type choose these topics, and all others stay as they are: docs/through.md"},
 		flags.Flag{Name: "processes", Arg: "N", Kind: flags.Number, Default: "1", LineOnly: true,
-			Set:  needs("processes", flags.Parsed(&s.through.Processes, parseProcesses)),
-			Help: "with --through: run N programs side by side (default 1)"},
+			Set:   needs("processes", flags.Parsed(&s.through.Processes, parseProcesses)),
+			Brief: "run N programs of --through side by side",
+			Help:  "with --through: run N programs side by side (default 1)"},
 		flags.Flag{Name: "through-timeout", Arg: "D", Default: "60s", LineOnly: true,
-			Set: needs("through-timeout", flags.Parsed(&s.through.Timeout, parseTimeout)),
+			Set:   needs("through-timeout", flags.Parsed(&s.through.Timeout, parseTimeout)),
+			Brief: "how long a program of --through may neither read nor write",
 			Help: "with --through: how long a program may neither read nor write while its answer is waited for " +
 				"(default 60s)"},
 	)

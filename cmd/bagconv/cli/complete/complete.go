@@ -43,6 +43,8 @@ type Asker struct {
 	Choices func(l *flags.Line, flag string) []string
 	// Names returns the topics and types of a recording. It may be slow.
 	Names func(ctx context.Context, path string) (topics, types []flags.Word)
+	// Fields returns the fields of a topic of a recording within one of them; "": of the messages. It may be slow.
+	Fields func(ctx context.Context, path, topic, within string) []flags.Word
 }
 
 // candidates is what may stand in one place.
@@ -145,11 +147,14 @@ func (a *Asker) valueCandidates(ctx context.Context, l *flags.Line, f *flags.Fla
 		found.head, found.typed, found.noSpace = found.head+before, found.typed[len(before):], true
 	case flags.File:
 		found.files = true
+	case flags.Field:
+		if f.SecondAfter == "" || l.Text(f.Name) == f.SecondAfter {
+			return a.fieldCandidates(ctx, l, f, found)
+		}
 	case flags.Topic, flags.Type:
-		paths := l.Words
-		if f.Name == "" { // the recording stands first, topics follow
-			at := slices.IndexFunc(l.Command.Operands, func(o flags.Flag) bool { return o.Kind == flags.File })
-			paths, found.files = paths[min(len(paths), at):min(len(paths), at+1)], f.Several
+		paths := recordings(l, f)
+		if f.Name == "" {
+			found.files = f.Several
 		}
 		topics, types := a.names(ctx, paths)
 		if f.Kind == flags.Type {
@@ -189,18 +194,9 @@ const completionTime = 2 * time.Second
 // time.
 func (a *Asker) names(ctx context.Context, paths []string) (topics, types []flags.Word) {
 	type names struct{ topics, types []flags.Word }
-	ctx, cancel := context.WithTimeout(ctx, completionTime)
-	defer cancel()
-	done := make(chan names, 1)
-	go func() {
-		var all names
+	all := inTime(ctx, func(ctx context.Context) (all names) {
 		for _, path := range paths {
-			if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
-				if home, err := os.UserHomeDir(); err == nil {
-					path = filepath.Join(home, rest) // no shell has opened it yet
-				}
-			}
-			topics, types := a.Names(ctx, path)
+			topics, types := a.Names(ctx, expandHome(path))
 			all.topics, all.types = append(all.topics, topics...), append(all.types, types...)
 		}
 		byValue := func(a, b flags.Word) int { return strings.Compare(a.Value, b.Value) }
@@ -209,12 +205,39 @@ func (a *Asker) names(ctx context.Context, paths []string) (topics, types []flag
 			slices.SortStableFunc(*list, byValue)
 			*list = slices.CompactFunc(*list, same)
 		}
-		done <- all
-	}()
+		return all
+	})
+	return all.topics, all.types
+}
+
+// inTime returns what look finds, or nothing if that takes longer than a key press may.
+func inTime[T any](ctx context.Context, look func(context.Context) T) (found T) {
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	done := make(chan T, 1)
+	go func() { done <- look(ctx) }()
 	select {
-	case all := <-done:
-		return all.topics, all.types
+	case found = <-done:
 	case <-ctx.Done():
-		return nil, nil
 	}
+	return found
+}
+
+// expandHome returns a path without a ~ at its start, which no shell has opened yet.
+func expandHome(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	return path
+}
+
+// recordings returns the words of a line that may be recordings with the topics of a flag or a word.
+func recordings(l *flags.Line, f *flags.Flag) []string {
+	if f.Name != "" {
+		return l.Words
+	}
+	at := slices.IndexFunc(l.Command.Operands, func(o flags.Flag) bool { return o.Kind == flags.File })
+	return l.Words[min(len(l.Words), at):min(len(l.Words), at+1)] // it stands first, topics follow
 }

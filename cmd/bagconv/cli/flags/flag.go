@@ -45,6 +45,7 @@ const (
 	SomeWords // some of the values, with commas between
 	File      // or a folder
 	Topic     // of an input
+	Field     // a topic of an input, or a field of its messages; of a flag, in an expression
 	Type      // of messages of an input
 	Input     // a word of the line
 	Key       // of the JSON of info
