@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -53,6 +54,10 @@ func (p *topicPlan) planEdits(t *storage.TopicInfo, i int) error {
 	}
 	return nil
 }
+
+// errSeq is the error of an edit of a counter that is read before edits.
+var errSeq = errors.New("header.seq becomes the sequence number of the message in that format, and is not edited on " +
+	"the way: edit it within the format of IN first")
 
 // program returns the program of a topic as one of package mapping; nil: there is none.
 func (p *topicPlan) program(i int) mapping.Program {

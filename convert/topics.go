@@ -83,6 +83,9 @@ func (p *topicPlan) add(info *storage.Info, choice *selection.Choice) error {
 		if err := p.planEdits(&info.Topics[i], i); err != nil {
 			return err
 		}
+		if res.HeaderSeq == mapping.SeqToSequence && p.edits[i] != nil && p.edits[i].SetsSeq() {
+			return &recording.ConditionError{Topic: t.Name, Err: errSeq}
+		}
 		res.Plan = mapping.After(p.program(i), res.Plan)
 		res.Topic.QoS = p.edit.Profiles(t.Name, res.Topic.QoS)
 		p.results[i] = res

@@ -76,6 +76,15 @@ func Compile(rules Rules, t *message.Type) (*Program, error) {
 // Nothing returns a program that leaves nothing of a message: all of them are ErrEmpty.
 func Nothing() *Program { return &Program{frames: &Frames{}} }
 
+// SetsSeq reports whether a rule changes the counter of the header that messages begin with.
+func (p *Program) SetsSeq() bool {
+	return slices.ContainsFunc(p.setters, func(s *where.Setter) bool {
+		steps := s.Steps
+		return steps[0].Field.Index == 0 && steps[0].Field.Name == "header" && (len(steps) == 1 ||
+			steps[1].Field.Name == "seq")
+	})
+}
+
 // SizeHint implements mapping.Program.
 func (p *Program) SizeHint(n int) int { return n + n/16 + 256 }
 
