@@ -402,8 +402,11 @@ func mostUsed(blocks map[string]int64, codecs []string) (best string) {
 	return best
 }
 
-// sizeOf adds up the bytes of a file or of all files in a folder.
+// sizeOf adds up the bytes of a file, also of one that a link leads to, or of all files in a folder.
 func sizeOf(fsys storage.FS, path string) (n int64, err error) {
+	if st, err := iox.FS(fsys).Stat(path); err == nil && st.Mode().IsRegular() {
+		return st.Size(), nil
+	}
 	err = iox.WalkDir(fsys, path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
