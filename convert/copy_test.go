@@ -37,9 +37,9 @@ func (s *copyingSink) target() *storage.Format {
 	return f
 }
 
-func (s *copyingSink) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
+func (s *copyingSink) CopyFrom(r []storage.Reader, topics []storage.TopicID) bool {
 	s.topics = topics
-	r.(*fake.Reader).Stored = true
+	r[0].(*fake.Reader).Stored = true
 	return true
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/convert/recording"
@@ -33,8 +34,9 @@ type joiner struct {
 	identity storage.Identity // of the sink
 	sinks    []sinkTopic
 	same     map[topicKey]*sameIdentity
-	named    map[string]bool // names of sinks
-	number   map[string]int  // of a name that several want: the last number that was tried
+	equal    map[string][]int // sinks that stand alone, by all that their topics have
+	named    map[string]bool  // names of sinks
+	number   map[string]int   // of a name that several want: the last number that was tried
 }
 
 type topicKey struct{ name, typ, encoding string }
@@ -47,14 +49,39 @@ type sameIdentity struct {
 }
 
 func newJoiner(identity storage.Identity) *joiner {
-	return &joiner{identity: identity, same: map[topicKey]*sameIdentity{}, named: map[string]bool{},
-		number: map[string]int{}}
+	return &joiner{identity: identity, same: map[topicKey]*sameIdentity{}, equal: map[string][]int{},
+		named: map[string]bool{}, number: map[string]int{}}
+}
+
+// alike returns the sink of an equal topic of another input that no topic of this input flows into yet, -1 for no sink:
+// drives that follow each other have the same publishers. The caller adds topics input by input.
+func (j *joiner) alike(key string, start int) int {
+	for _, at := range j.equal[key] {
+		if sources := j.sinks[at].sources; sources[len(sources)-1] < start {
+			return at
+		}
+	}
+	return -1
+}
+
+// equalKey is equal for topics that are equal in everything.
+func equalKey(t *storage.Topic) string {
+	fields := []string{t.Name, t.Type, t.Encoding, t.Schema.Encoding, string(t.Schema.Data), fmt.Sprint(t.QoS)}
+	for _, k := range slices.Sorted(maps.Keys(t.Metadata)) {
+		fields = append(fields, k, t.Metadata[k])
+	}
+	var key strings.Builder
+	for _, f := range fields {
+		fmt.Fprintf(&key, "%d %s", len(f), f)
+	}
+	return key.String()
 }
 
 // add returns which of the sinks topic i of the source, as it is in the sink, flows into. If the
 // sink keeps no publishers apart, or flows is set, topics of one name, type and definition flow
-// together; a topic without a definition goes with any.
-func (j *joiner) add(t *storage.Topic, i int, flows bool) int {
+// together; a topic without a definition goes with any. start is the first topic of the input that the topic is of, -1
+// if there is one input: equal topics of two inputs flow together always.
+func (j *joiner) add(t *storage.Topic, i, start int, flows bool) int {
 	id := topicKey{t.Name, t.Type, t.Encoding}
 	others := j.same[id]
 	apart := j.identity == storage.IdentityTopic && !flows
@@ -65,6 +92,14 @@ func (j *joiner) add(t *storage.Topic, i int, flows bool) int {
 		}
 	}
 	at := len(j.sinks)
+	if apart && start >= 0 {
+		key := equalKey(t)
+		if at := j.alike(key, start); at >= 0 {
+			j.sinks[at].sources = append(j.sinks[at].sources, i)
+			return at
+		}
+		j.equal[key] = append(j.equal[key], at)
+	}
 	j.sinks = append(j.sinks, sinkTopic{topic: *t, sources: []int{i}})
 	switch {
 	case others == nil:

@@ -17,7 +17,7 @@ import (
 func joinAll(identity storage.Identity, topics ...storage.Topic) (sinks []sinkTopic, at []int) {
 	j := newJoiner(identity)
 	for i := range topics {
-		at = append(at, j.add(&topics[i], i, false))
+		at = append(at, j.add(&topics[i], i, -1, false))
 	}
 	return j.finish(), at
 }
@@ -56,11 +56,20 @@ func TestJoin(t *testing.T) {
 	if sinks, _ := joinAll(storage.IdentityTopic, topics...); len(sinks) != len(topics) {
 		t.Errorf("%d topics where publishers are kept apart, want %d", len(sinks), len(topics))
 	}
-	// If they are kept apart, topics of one definition can flow together all the same.
+	// Of two inputs, equal topics flow together, each into another one.
 	j := newJoiner(storage.IdentityTopic)
+	same, other, to := topic("int8 a", "/a", one), topic("int8 a", "/b", one), []int{}
+	for i, t := range []storage.Topic{same, same, other, same, same, same, topic("int8 a", "/a", two)} {
+		to = append(to, j.add(&t, i, i/3*3, false))
+	}
+	if !slices.Equal(to, []int{0, 1, 2, 0, 1, 3, 4}) {
+		t.Errorf("topics of two inputs went to %v", to)
+	}
+	// If they are kept apart, topics of one definition can flow together all the same.
+	j = newJoiner(storage.IdentityTopic)
 	at = nil
 	for i := range topics {
-		at = append(at, j.add(&topics[i], i, i != 2))
+		at = append(at, j.add(&topics[i], i, -1, i != 2))
 	}
 	if !slices.Equal(at, []int{0, 1, 2, 0, 1, 0}) || j.sinks[1].renamed != "" {
 		t.Errorf("topics that flow together went to %v", at)

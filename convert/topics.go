@@ -19,6 +19,7 @@ type topicPlan struct {
 	format       *storage.Format // of the sink
 	mapper       *mapping.Mapper
 	edit         *selection.Edit
+	inputs       []int   // first topics of the inputs, if there are several
 	joiner       *joiner // made by join
 	sinks        []sinkTopic
 	results      []*mapping.Result // index = TopicID of the source; nil: it cannot cross
@@ -114,12 +115,23 @@ func (p *topicPlan) join(identity storage.Identity, first int) {
 			t.Name = mapping.PlainName(t.Name)
 		}
 		// ROS 2 knows no publishers, and readers take two channels of one name and type for one.
-		p.sinkOf[i] = sinks.add(&t, i, res.Plan != nil && t.Encoding == "cdr")
+		p.sinkOf[i] = sinks.add(&t, i, p.inputOf(i), res.Plan != nil && t.Encoding == "cdr")
 		if name := res.Topic.Name; name != t.Name {
 			sinks.sinks[p.sinkOf[i]].invalid = &name
 		}
 	}
 	p.sinks = sinks.finish()
+}
+
+// inputOf returns the first topic of the input that a topic is of, -1 if there is one input.
+func (p *topicPlan) inputOf(topic int) int {
+	start := -1
+	for _, first := range p.inputs {
+		if first <= topic {
+			start = first
+		}
+	}
+	return start
 }
 
 func chosenTopics(info *storage.Info, choice *selection.Choice) (topics []*storage.Topic) {

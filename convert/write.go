@@ -105,6 +105,7 @@ func (o *output) open(ctx context.Context, src *recording.Source, memory int64) 
 			return err
 		}
 	}
+	o.plan.inputs = src.Inputs()
 	o.plan.join(o.writer.Identity(), 0)
 	o.plan.continueTopics(o.old, src.Info)
 	o.Routes, o.createdTopics, o.kinds = nil, 0, map[topicKey]int{}

@@ -140,13 +140,13 @@ type PendingBlock interface {
 // A BlockCopier can take blocks of a Reader of its own format as they are
 // stored, instead of packing and compressing their messages again.
 type BlockCopier interface {
-	// CopyFrom sets the reader whose blocks may be copied, and the topics of the writer for its
-	// topics: topics[i] is the writer's topic for topic i of the reader, NoTopic if its messages
-	// are left out or changed. It is called after the last CreateTopic and before the first
-	// message. It returns true if some blocks may be copied: ReadBlock sets Batch.Stored of blocks
-	// that are read from then on. Several writers that were made alike and have the same topics may
-	// copy from one reader, each block into one of them.
-	CopyFrom(r Reader, topics []TopicID) bool
+	// CopyFrom sets the readers whose blocks may be copied, and the topics of the writer for their topics: topics[i] is
+	// the writer's topic for topic i of the first reader, NoTopic if its messages are left out or changed; the topics of
+	// the second reader follow, and so on. It is called after the last CreateTopic and before the first message. It
+	// returns true if some blocks may be copied: ReadBlock sets Batch.Stored of blocks that are read from then on.
+	// Several writers that were made alike and have the same topics may copy from the same readers, each block into one
+	// of them.
+	CopyFrom(readers []Reader, topics []TopicID) bool
 
 	// CopyBlock does what writing all of b.Messages would do, which must be all
 	// that ReadBlock returned, unchanged. It returns false if the block cannot

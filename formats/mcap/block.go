@@ -108,7 +108,7 @@ func (r *reader) readWanted(bl *block, b *storage.Batch) (ok bool, err error) {
 	}
 	x := lookup{r: r}
 	plain := chunked.Extent{At: bl.Offset + recordHead + int64(c.head), Size: int64(c.n)}
-	count, ok, err := r.src.ReadWanted(plain, b, x.Parse)
+	count, ok, err := r.src.ReadWanted(plain, b, x.Parse, func(_, _ []byte) bool { return false })
 	return ok && (bl.counted < 0 || count == bl.counted), err
 }
 

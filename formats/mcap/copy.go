@@ -56,9 +56,11 @@ type copySource struct {
 	topics []int // index of Writer.channels + 1, by TopicID of the reader; 0: not copied
 }
 
-// CopyFrom prepares for the chunks of another file, or of the parts of a folder. Channels and
-// schemas take the ids that they have there. See storage.BlockCopier.
-func (w *writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
+// CopyFrom prepares for the chunks of other files, or of the parts of folders. Channels and schemas take the ids that
+// they have in the first file that has them. Chunks of later files can be copied if they have the same channels, such
+// as
+// chunks of the next drive. See storage.BlockCopier.
+func (w *writer) CopyFrom(readers []storage.Reader, topics []storage.TopicID) bool {
 	w.copying = nil
 	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.begun || w.old != nil {
 		return false
@@ -69,7 +71,7 @@ func (w *writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 	w.schemas = nil
 	kept := make([]bool, len(w.channels))
 	var sources []*copySource
-	for _, f := range filesOf(r, topics) {
+	for _, f := range filesOf(readers, topics) {
 		if f.codecs[c.codec.Name()] == 0 || len(f.defs.changes) > 0 || len(f.topics) != len(f.defs.list) {
 			continue
 		}
@@ -118,15 +120,19 @@ type copyFile struct {
 	topics []storage.TopicID
 }
 
-// filesOf lists the files of a reader.
-func filesOf(r storage.Reader, topics []storage.TopicID) []copyFile {
-	switch r := r.(type) {
-	case *reader:
-		return []copyFile{{r, topics}}
-	case *folderReader:
-		return r.files(topics)
+// filesOf lists the files of readers.
+func filesOf(readers []storage.Reader, topics []storage.TopicID) (list []copyFile) {
+	for _, r := range readers {
+		own := topics[:min(len(r.Info().Topics), len(topics))]
+		topics = topics[len(own):]
+		switch r := r.(type) {
+		case *reader:
+			list = append(list, copyFile{r, own})
+		case *folderReader:
+			list = append(list, r.files(own)...)
+		}
 	}
-	return nil
+	return list
 }
 
 // keepIDs gives channels and schemas the ids that they have in a file, if these are free. kept has

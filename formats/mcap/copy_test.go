@@ -50,7 +50,7 @@ func copyAll(t *testing.T, folder string, to ...storage.Writer) (blocks, copied 
 			check(t, err)
 			ids = append(ids, id)
 		}
-		if !w.(storage.BlockCopier).CopyFrom(r, ids) {
+		if !w.(storage.BlockCopier).CopyFrom([]storage.Reader{r}, ids) {
 			t.Error("nothing is copied")
 		}
 	}
@@ -153,5 +153,55 @@ func TestCopyToSeveral(t *testing.T) {
 	}
 	if n != len(all) {
 		t.Errorf("%d messages of %d", n, len(all))
+	}
+}
+
+// TestCopySeveral: chunks of several files are copied if their channels have the same ids, and have the same messages.
+func TestCopySeveral(t *testing.T) {
+	all, o := largeMessages(), storage.WriteOptions{NoSync: true, Compression: "zstd"}
+	path := filepath.Join(t.TempDir(), "joined.mcap")
+	w, err := Format.Create(t.Context(), path, o)
+	check(t, err)
+	var ids []storage.TopicID
+	for _, topic := range copyTopics {
+		id, err := w.CreateTopic(topic)
+		check(t, err)
+		ids = append(ids, id)
+	}
+	var readers []storage.Reader
+	for _, part := range [][]storage.Message{all[:45], all[45:]} {
+		in := filepath.Join(t.TempDir(), "in.mcap")
+		check(t, storagetest.WriteAll(Format, in, o, storagetest.Recording{Topics: copyTopics, Messages: part}))
+		r, err := Format.Open(t.Context(), in, storage.ReadOptions{Strict: true})
+		check(t, err)
+		defer func() { check(t, r.Close()) }()
+		readers = append(readers, r)
+	}
+	if !w.(storage.BlockCopier).CopyFrom(readers, slices.Concat(ids, ids)) {
+		t.Error("nothing is copied")
+	}
+	for _, r := range readers {
+		blocks := r.(storage.BlockReader)
+		list, _, err := blocks.Blocks(t.Context(), nil)
+		check(t, err)
+		for i := range list {
+			var b storage.Batch
+			check(t, blocks.ReadBlock(t.Context(), i, &b))
+			ok, err := w.(storage.BlockCopier).CopyBlock(&b)
+			check(t, err)
+			if !ok && i+1 < len(list) { // the last one is small
+				t.Errorf("block %d of %d is not copied", i, len(list))
+			}
+			for k := range b.Messages {
+				if !ok {
+					check(t, w.Write(&b.Messages[k]))
+				}
+			}
+		}
+	}
+	check(t, w.Commit())
+	check(t, w.Close())
+	if d := storagetest.Diff(readBack(t, Format, path), all); d != "" {
+		t.Error(d)
 	}
 }

@@ -141,8 +141,8 @@ func (p outPart) Close() error { return p.closeFile() }
 
 // CopyFrom prepares for the chunks of a file or of the parts of a folder. See
 // storage.BlockCopier.
-func (w *folderWriter) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
-	return w.State.Ready() && len(w.Parts()) == 1 && w.last.CopyFrom(r, topics)
+func (w *folderWriter) CopyFrom(readers []storage.Reader, topics []storage.TopicID) bool {
+	return w.State.Ready() && len(w.Parts()) == 1 && w.last.CopyFrom(readers, topics)
 }
 
 // CopyBlock writes a chunk as it is stored, unless a part ends within it. See

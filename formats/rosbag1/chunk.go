@@ -171,7 +171,15 @@ func (r *reader) readWanted(bl *block, b *storage.Batch) (ok bool, err error) {
 		return false, chunked.OnlyIO(err)
 	}
 	x := lookup{r: r}
-	count, ok, err := r.src.ReadWanted(chunked.Extent{At: c.data, Size: c.stored}, b, x.Parse)
+	count, ok, err := r.src.ReadWanted(chunked.Extent{At: c.data, Size: c.stored}, b, x.Parse,
+		func(head, data []byte) bool {
+			var h header
+			if h.parseRecord(head) != nil {
+				return false
+			}
+			old := r.conns.byID[h.conn]
+			return old != nil && r.checkSame(old, &h, data, bl.Offset) == nil
+		})
 	return ok && (bl.Messages < 0 || count == bl.Messages), err
 }
 

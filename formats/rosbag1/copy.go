@@ -41,8 +41,11 @@ type copying struct {
 // CopyFrom prepares for the chunks of another bag. Connections keep their ids as
 // far as that leaves no gap: ROS's own tools number what they append to a bag by
 // the count of its connections. See storage.BlockCopier.
-func (w *writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
-	from, ok := r.(*reader)
+func (w *writer) CopyFrom(readers []storage.Reader, topics []storage.TopicID) bool {
+	if len(readers) != 1 {
+		return false // connections of several bags have the same ids
+	}
+	from, ok := readers[0].(*reader)
 	if !ok || w.enc != nil || from.enc != nil {
 		return false
 	}

@@ -35,7 +35,7 @@ func copyBag(t testing.TB, r *reader, path string, o storage.WriteOptions, thres
 			}
 		}
 	}
-	copies := w.CopyFrom(r, topics)
+	copies := w.CopyFrom([]storage.Reader{r}, topics)
 	var b storage.Batch
 	for i := range r.blocks {
 		if err := r.ReadBlock(context.Background(), i, &b); err != nil {
@@ -268,7 +268,7 @@ func copyLate(t *testing.T, in, out, codec string) []storage.Message {
 		}
 		topics = append(topics, id)
 	}
-	if !w.CopyFrom(r, topics) {
+	if !w.CopyFrom([]storage.Reader{r}, topics) {
 		t.Fatal("no chunk can be copied")
 	}
 	var first storage.Batch

@@ -110,6 +110,9 @@ func (x *lookup) Parse(b []byte) (rec chunked.Record, need int, ok bool) {
 		return rec, 8 + int(binary.LittleEndian.Uint32(b)), false
 	}
 	topic, ok := x.r.conns.lookup(h.conn)
+	if err == nil && h.op == opConnection && !h.guessed {
+		return chunked.Record{Head: h.headLen, Size: h.dataSize()}, 0, false
+	}
 	if err != nil || h.op != opMessage || !ok {
 		return rec, 0, false
 	}

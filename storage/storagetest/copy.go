@@ -87,7 +87,7 @@ func (c *Config) copyTo(in, out string, o storage.WriteOptions, n int,
 	if err != nil {
 		return 0, 0, err
 	}
-	copies := copier.CopyFrom(r, topics)
+	copies := copier.CopyFrom([]storage.Reader{r}, topics)
 	err = through(w, func() error {
 		var b storage.Batch
 		for i := range list {

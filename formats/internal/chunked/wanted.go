@@ -14,9 +14,11 @@ type Parse func(b []byte) (rec Record, need int, ok bool)
 //	| head | data | head | data ...... | head | data |
 //	  read          read   not wanted    read   read
 //
-// count is how many messages there are in all. It is not ok, and b has no message, if something else than a message of
-// a known topic is there, or if all of it is to be read anyway: then the chunk is to be read as a whole.
-func (s *Source) ReadWanted(plain Extent, b *storage.Batch, parse Parse) (count int64, ok bool, err error) {
+// count is how many messages there are in all. A record that parse calls no message, with its size, is for define, with
+// its head and data; it is false if the record is not what the index has. ReadWanted is not ok then, nor if something
+// else is there, or if all of it is to be read anyway: b has no message, and the chunk is to be read as a whole.
+func (s *Source) ReadWanted(plain Extent, b *storage.Batch, parse Parse,
+	define func(head, data []byte) bool) (count int64, ok bool, err error) {
 	if b.Wanted == nil || s.Strict || iox.Distant(s.File) {
 		return 0, false, nil
 	}
@@ -30,6 +32,14 @@ func (s *Source) ReadWanted(plain Extent, b *storage.Batch, parse Parse) (count 
 	b.Buf, b.Stored = b.Buf[:0], nil
 	for at, end := plain.At, plain.At+plain.Size; at < end; count++ {
 		rec, ok, err := s.head(&w, at, end-at, parse)
+		if err == nil && !ok && rec.Head > 0 && rec.Size <= min(maxDefinition, end-at-int64(rec.Head)) {
+			var record []byte
+			if record, err = w.Data(at, int64(rec.Head)+rec.Size); err == nil && define(record[:rec.Head], record[rec.Head:]) {
+				at += int64(len(record))
+				count--
+				continue
+			}
+		}
 		if err != nil || !ok || int(rec.Message.Topic) >= len(b.Wanted) {
 			return 0, false, err
 		}
@@ -50,6 +60,9 @@ func (s *Source) ReadWanted(plain Extent, b *storage.Batch, parse Parse) (count 
 	b.Place()
 	return count, true, nil
 }
+
+// maxDefinition is how large a definition may be that is looked at, in bytes.
+const maxDefinition = 1 << 20
 
 // head reads the head of the record at an offset with a number of bytes left. It is not ok if the record is no message
 // or does not end there.

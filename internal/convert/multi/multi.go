@@ -301,6 +301,25 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	return nil
 }
 
+// Inputs lists the numbers of the inputs' first topics.
+func (r *reader) Inputs() (first []int) {
+	for _, p := range r.parts {
+		first = append(first, int(p.topics))
+	}
+	return first
+}
+
+// Readers lists the readers of the inputs, whose topics follow each other, no readers if times are shifted.
+func (r *reader) Readers() (list []storage.Reader) {
+	for _, p := range r.parts {
+		if p.Shift != 0 {
+			return nil
+		}
+		list = append(list, p.reader)
+	}
+	return list
+}
+
 // place sets the topic and times of a message as they are among all parts.
 func (p *mergeInput) place(m *storage.Message) {
 	m.Topic += p.topics

@@ -122,9 +122,26 @@ func (c *Count) Add(o Count) {
 // sinks blocks are copied if all take the same topics.
 func (s *Sink) startCopy(src *Source, first *Sink) {
 	if s.Copier != nil && (s.Edit.Offset != 0 || !slices.Equal(s.Choice.Topics, first.Choice.Topics) ||
-		!s.Copier.CopyFrom(src.Reader, copied(s.Routes))) {
+		!s.Copier.CopyFrom(src.readers(), copied(s.Routes))) {
 		s.Copier = nil
 	}
+}
+
+// readers lists the readers whose blocks the source has as they are.
+func (s *Source) readers() []storage.Reader {
+	if several, ok := s.Reader.(interface{ Readers() []storage.Reader }); ok {
+		return several.Readers()
+	}
+	return []storage.Reader{s.Reader}
+}
+
+// Inputs lists the first topics of the inputs of which a source is made; nil: it is made of one recording.
+func (s *Source) Inputs() (first []int) {
+	several, ok := s.Reader.(interface{ Inputs() []int })
+	if !ok {
+		return nil
+	}
+	return several.Inputs()
 }
 
 // copied lists what becomes of topics whose messages go through unchanged, for
