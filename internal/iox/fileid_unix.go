@@ -25,5 +25,5 @@ func FileID(info os.FileInfo) (id [2]uint64, ok bool) {
 	if !ok {
 		return id, false
 	}
-	return [2]uint64{uint64(s.Dev), s.Ino}, true
+	return [2]uint64{uint64(s.Dev), s.Ino}, true //nolint:unconvert // Dev is an int32 on macOS
 }
