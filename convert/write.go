@@ -99,7 +99,9 @@ func (o *output) open(ctx context.Context, src *recording.Source, memory int64) 
 	o.Write, o.caps = o.writer.Write, storage.WriterCapabilities(o.writer)
 	o.Copier, o.Blocks = o.caps.Copy, o.caps.Blocks
 	o.PartWriter, _ = o.writer.(recording.PartWriter)
-	o.Places, _ = o.writer.(recording.PlaceWriter)
+	if o.Places, _ = o.writer.(recording.PlaceWriter); o.Places != nil && !o.Places.WantsPlaces() {
+		o.Places = nil
+	}
 	if job.Tap != nil {
 		if err := job.Tap.Opened(&o.Sink); err != nil {
 			return err

@@ -137,6 +137,7 @@ type tableWriter struct {
 // A placeWriter is the recording.PlaceWriter of this package.
 type placeWriter interface {
 	WriteAt(m *storage.Message, file string, offset int64) error
+	WantsPlaces() bool
 }
 
 // Identity returns that a table has one type. See storage.Writer.
@@ -263,6 +264,9 @@ func (w *writer) WriteAt(m *storage.Message, file string, offset int64) error {
 	}
 	return w.writePlaced(w.topics[m.Topic], m, file, offset)
 }
+
+// WantsPlaces reports whether tables have places. See recording.PlaceWriter.
+func (w *writer) WantsPlaces() bool { return w.set.Places }
 
 // writePlaced adds a message to a table with places.
 func (w *writer) writePlaced(t *topic, m *storage.Message, file string, offset int64) error {

@@ -119,7 +119,8 @@ func (p *Pipeline) join() {
 	for i := range p.takers {
 		p.chosen[i] = len(p.takers[i].routes) > 0
 	}
-	if !slices.Contains(p.chosen, false) {
+	placed := func(s *Sink) bool { return s.Places != nil } // messages of a block of which some are left out have no place
+	if !slices.Contains(p.chosen, false) || slices.ContainsFunc(p.Sinks, placed) {
 		p.chosen = nil
 	}
 	p.blockwise = p.Visitor != nil && p.Sinks[0].Edit.Offset == 0 &&

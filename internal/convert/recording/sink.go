@@ -180,6 +180,9 @@ type PlaceWriter interface {
 	// WriteAt is Write of a message whose Data lies in a file at an offset, as it is but for values of fixed size
 	// that a conversion has changed.
 	WriteAt(m *storage.Message, file string, offset int64) error
+
+	// WantsPlaces reports whether WriteAt differs from Write.
+	WantsPlaces() bool
 }
 
 // A PartWriter is a storage.BlockWriter whose blocks do not depend on their place in the file, nor on the
