@@ -20,6 +20,7 @@ type topicPlan struct {
 	mapper       *mapping.Mapper
 	edit         *selection.Edit
 	inputs       []int   // first topics of the inputs, if there are several
+	earlier      int     // inputs that follow in the output, and begin before one that stands before them ends
 	joiner       *joiner // made by join
 	sinks        []sinkTopic
 	results      []*mapping.Result // index = TopicID of the source; nil: it cannot cross
@@ -208,6 +209,10 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []record
 	}
 	for _, n := range p.writerNotes {
 		r.note(n)
+	}
+	if p.earlier > 0 {
+		r.note(Note{Code: "times-go-back", Message: fmt.Sprintf("messages follow each other input by input, and times go "+
+			"back: of the inputs, %d begin before one that stands before them ends", p.earlier)})
 	}
 	for _, l := range slices.Concat(p.writerLosses, p.extras) {
 		r.lose(l)

@@ -107,7 +107,9 @@ func (o *output) open(ctx context.Context, src *recording.Source, memory int64) 
 			return err
 		}
 	}
-	o.plan.inputs = src.Inputs()
+	if o.plan.inputs = src.Inputs(); job.Order == OrderFile {
+		o.plan.earlier = src.EarlierInputs()
+	}
 	o.plan.join(o.writer.Identity(), 0)
 	o.plan.continueTopics(o.old, src.Info)
 	o.Routes, o.createdTopics, o.kinds = nil, 0, map[topicKey]int{}

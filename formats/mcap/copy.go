@@ -2,6 +2,7 @@ package mcap
 
 import (
 	"bytes"
+	"cmp"
 	"hash/crc32"
 	"maps"
 	"math"
@@ -57,9 +58,9 @@ type copySource struct {
 }
 
 // CopyFrom prepares for the chunks of other files, or of the parts of folders. Channels and schemas take the ids that
-// they have in the first file that has them. Chunks of later files can be copied if they have the same channels, such
-// as
-// chunks of the next drive. See storage.BlockCopier.
+// they have in the largest recording that has them, if these are free, so that most bytes can be copied. Chunks of
+// another one are copied if they have the same ids, such as chunks of the next drive: ids are within the compressed
+// bytes. See storage.BlockCopier.
 func (w *writer) CopyFrom(readers []storage.Reader, topics []storage.TopicID) bool {
 	w.copying = nil
 	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.begun || w.old != nil {
@@ -120,17 +121,27 @@ type copyFile struct {
 	topics []storage.TopicID
 }
 
-// filesOf lists the files of readers.
+// filesOf lists the files of readers, beginning with the largest recording.
 func filesOf(readers []storage.Reader, topics []storage.TopicID) (list []copyFile) {
+	type recording struct {
+		size  int64
+		files []copyFile
+	}
+	var all []recording
 	for _, r := range readers {
-		own := topics[:min(len(r.Info().Topics), len(topics))]
+		info := r.Info()
+		own := topics[:min(len(info.Topics), len(topics))]
 		topics = topics[len(own):]
 		switch r := r.(type) {
 		case *reader:
-			list = append(list, copyFile{r, own})
+			all = append(all, recording{info.Size, []copyFile{{r, own}}})
 		case *folderReader:
-			list = append(list, r.files(own)...)
+			all = append(all, recording{info.Size, r.files(own)})
 		}
+	}
+	slices.SortStableFunc(all, func(a, b recording) int { return cmp.Compare(b.size, a.size) })
+	for _, r := range all {
+		list = append(list, r.files...)
 	}
 	return list
 }

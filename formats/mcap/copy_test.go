@@ -157,31 +157,77 @@ func TestCopyToSeveral(t *testing.T) {
 }
 
 // TestCopySeveral: chunks of several files are copied if their channels have the same ids, and have the same messages.
+// If the ids differ, the larger file keeps its ids.
 func TestCopySeveral(t *testing.T) {
-	all, o := largeMessages(), storage.WriteOptions{NoSync: true, Compression: "zstd"}
-	path := filepath.Join(t.TempDir(), "joined.mcap")
+	for name, c := range map[string]struct {
+		cut      int // messages of the first file
+		reversed bool
+		want     []bool
+	}{
+		"the next drive":               {45, false, []bool{true, true}},
+		"the second has other ids":     {60, true, []bool{true, false}},
+		"the larger second keeps them": {30, true, []bool{false, true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all, o := largeMessages(), storage.WriteOptions{NoSync: true, Compression: "zstd"}
+			var readers []storage.Reader
+			for i, part := range [][]storage.Message{all[:c.cut], all[c.cut:]} {
+				rec := storagetest.Recording{Topics: slices.Clone(copyTopics), Messages: slices.Clone(part)}
+				if c.reversed && i > 0 {
+					slices.Reverse(rec.Topics)
+					for k := range rec.Messages {
+						rec.Messages[k].Topic = 1 - rec.Messages[k].Topic
+					}
+				}
+				in := filepath.Join(t.TempDir(), "in.mcap")
+				check(t, storagetest.WriteAll(Format, in, o, rec))
+				r, err := Format.Open(t.Context(), in, storage.ReadOptions{Strict: true})
+				check(t, err)
+				defer func() { check(t, r.Close()) }()
+				readers = append(readers, r)
+			}
+			path := filepath.Join(t.TempDir(), "joined.mcap")
+			if got := joinFiles(t, readers, path, o); !slices.Equal(got, c.want) {
+				t.Errorf("copied: %v, want %v", got, c.want)
+			}
+			r, err := Format.Open(t.Context(), path, storage.ReadOptions{Strict: true})
+			check(t, err)
+			defer func() { check(t, r.Close()) }()
+			got, err := storagetest.ReadAll(r)
+			check(t, err)
+			for i, topics := 0, r.Info().Topics; i < len(got); i++ { // they are listed by id
+				got[i].Topic = storage.TopicID(slices.IndexFunc(copyTopics, func(o storage.Topic) bool {
+					return o.Name == topics[got[i].Topic].Name
+				}))
+			}
+			if d := storagetest.Diff(got, all); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// joinFiles writes files of copyTopics one after the other, and returns of which chunks were copied: all but the last,
+// which is small.
+func joinFiles(t *testing.T, readers []storage.Reader, path string, o storage.WriteOptions) (copied []bool) {
+	t.Helper()
 	w, err := Format.Create(t.Context(), path, o)
 	check(t, err)
-	var ids []storage.TopicID
+	ids, topics := map[string]storage.TopicID{}, []storage.TopicID(nil)
 	for _, topic := range copyTopics {
-		id, err := w.CreateTopic(topic)
+		ids[topic.Name], err = w.CreateTopic(topic)
 		check(t, err)
-		ids = append(ids, id)
 	}
-	var readers []storage.Reader
-	for _, part := range [][]storage.Message{all[:45], all[45:]} {
-		in := filepath.Join(t.TempDir(), "in.mcap")
-		check(t, storagetest.WriteAll(Format, in, o, storagetest.Recording{Topics: copyTopics, Messages: part}))
-		r, err := Format.Open(t.Context(), in, storage.ReadOptions{Strict: true})
-		check(t, err)
-		defer func() { check(t, r.Close()) }()
-		readers = append(readers, r)
+	for _, r := range readers {
+		for _, info := range r.Info().Topics {
+			topics = append(topics, ids[info.Name])
+		}
 	}
-	if !w.(storage.BlockCopier).CopyFrom(readers, slices.Concat(ids, ids)) {
+	if !w.(storage.BlockCopier).CopyFrom(readers, topics) {
 		t.Error("nothing is copied")
 	}
 	for _, r := range readers {
-		blocks := r.(storage.BlockReader)
+		blocks, n := r.(storage.BlockReader), 0
 		list, _, err := blocks.Blocks(t.Context(), nil)
 		check(t, err)
 		for i := range list {
@@ -189,19 +235,21 @@ func TestCopySeveral(t *testing.T) {
 			check(t, blocks.ReadBlock(t.Context(), i, &b))
 			ok, err := w.(storage.BlockCopier).CopyBlock(&b)
 			check(t, err)
-			if !ok && i+1 < len(list) { // the last one is small
-				t.Errorf("block %d of %d is not copied", i, len(list))
+			if ok {
+				n++
+				continue
 			}
 			for k := range b.Messages {
-				if !ok {
-					check(t, w.Write(&b.Messages[k]))
-				}
+				b.Messages[k].Topic = topics[b.Messages[k].Topic]
+				check(t, w.Write(&b.Messages[k]))
 			}
+		}
+		topics = topics[len(r.Info().Topics):]
+		if copied = append(copied, n >= len(list)-1); n > 0 && n < len(list)-1 {
+			t.Errorf("%d of %d chunks are copied", n, len(list))
 		}
 	}
 	check(t, w.Commit())
 	check(t, w.Close())
-	if d := storagetest.Diff(readBack(t, Format, path), all); d != "" {
-		t.Error(d)
-	}
+	return copied
 }

@@ -2,6 +2,7 @@ package rosbag1
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -28,7 +29,7 @@ import (
 // The Reader checks what can be known of the chunk alone, in any goroutine, and
 // the Writer the rest.
 
-// A copying is what a Writer and the Reader whose chunks it copies agree on. It
+// A copying is what a Writer and a Reader whose chunks it copies agree on. It
 // does not change.
 type copying struct {
 	codec *compress.Codec
@@ -38,44 +39,74 @@ type copying struct {
 	topic func(id uint32) (storage.TopicID, bool)
 }
 
-// CopyFrom prepares for the chunks of another bag. Connections keep their ids as
-// far as that leaves no gap: ROS's own tools number what they append to a bag by
-// the count of its connections. See storage.BlockCopier.
-func (w *writer) CopyFrom(readers []storage.Reader, topics []storage.TopicID) bool {
-	if len(readers) != 1 {
-		return false // connections of several bags have the same ids
-	}
-	from, ok := readers[0].(*reader)
-	if !ok || w.enc != nil || from.enc != nil {
-		return false
-	}
+// CopyFrom prepares for the chunks of other bags. Connections keep their ids as far as that leaves
+// no gap: ROS's own tools number what they append to a bag by the count of its connections. If two
+// bags have one id for two connections, the larger bag keeps it. See storage.BlockCopier.
+func (w *writer) CopyFrom(readers []storage.Reader, topics []storage.TopicID) (some bool) {
 	w.copying = nil
-	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.state.Handed > 0 || w.cur != nil ||
-		from.codecs[w.codec.Name()] == 0 || len(topics) != len(from.conns.list) {
-		from.copying = nil
+	bags := bagsOf(readers, topics)
+	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.state.Handed > 0 || w.cur != nil || w.enc != nil {
+		for _, b := range bags {
+			b.reader.copying = nil
+		}
 		return false
 	}
-	n := len(topics)
-	c := &copying{codec: w.codec, least: w.threshold / 2, conns: make([]outConn, n), index: make([]int, n),
-		topic: from.conns.lookup}
 	if w.old == nil {
-		w.keepIDs(from, topics)
+		w.keepIDs(bags)
 	}
+	for _, b := range bags {
+		c := w.agree(b)
+		switch {
+		case c == nil:
+			b.reader.copying = nil
+			continue
+		case !c.same(b.reader.copying): // else it is of another part of the bag
+			b.reader.copying = c
+		}
+		w.copying, some = append(w.copying, b.reader.copying), true
+	}
+	return some
+}
+
+// A sourceBag is a bag whose chunks may be copied, and what its connections are in the output.
+type sourceBag struct {
+	*reader
+	topics []storage.TopicID
+}
+
+// bagsOf lists the bags among readers.
+func bagsOf(readers []storage.Reader, topics []storage.TopicID) (list []sourceBag) {
+	for _, r := range readers {
+		n := len(r.Info().Topics)
+		if n > len(topics) {
+			return list
+		}
+		if bag, ok := r.(*reader); ok && n == len(bag.conns.list) {
+			list = append(list, sourceBag{bag, topics[:n]})
+		}
+		topics = topics[n:]
+	}
+	return list
+}
+
+// agree returns what the Writer and the Reader of a bag agree on, nil if no chunk can be copied.
+func (w *writer) agree(b sourceBag) *copying {
+	n := len(b.topics)
+	if b.enc != nil || b.codecs[w.codec.Name()] == 0 {
+		return nil
+	}
+	c := &copying{codec: w.codec, least: w.threshold / 2, conns: make([]outConn, n), index: make([]int, n),
+		topic: b.conns.lookup}
 	some := false
-	for i, t := range topics {
-		if int64(t) < int64(len(w.conns)) && w.conns[t].id == from.conns.list[i].id {
+	for i, t := range b.topics {
+		if int64(t) < int64(len(w.conns)) && w.conns[t].id == b.conns.list[i].id {
 			c.conns[i], c.index[i], some = w.conns[t], int(t), true
 		}
 	}
-	switch {
-	case !some:
-		from.copying = nil
-	case c.same(from.copying): // of another part of the bag
-		w.copying = from.copying
-	default:
-		from.copying, w.copying = c, c
+	if !some {
+		return nil
 	}
-	return some
+	return c
 }
 
 // same reports whether two Writers take the same chunks in the same way.
@@ -84,15 +115,19 @@ func (c *copying) same(o *copying) bool {
 		slices.EqualFunc(c.conns, o.conns, func(a, b outConn) bool { return a.id == b.id && bytes.Equal(a.record, b.record) })
 }
 
-// keepIDs assigns to connections the ids that they have in another bag. The other connections get
+// keepIDs assigns to connections the ids that they have in other bags. The other connections get
 // what is left of 0, 1, 2 ...
-func (w *writer) keepIDs(from *reader, topics []storage.TopicID) {
+func (w *writer) keepIDs(bags []sourceBag) {
 	owner := make([]int, len(w.conns)) // by id: index of w.conns + 1
 	kept := make([]bool, len(w.conns))
-	for i, t := range topics {
-		id := from.conns.list[i].id
-		if int64(t) < int64(len(kept)) && int64(id) < int64(len(owner)) && !kept[t] && owner[id] == 0 {
-			kept[t], owner[id] = true, int(t)+1
+	for _, b := range slices.SortedStableFunc(slices.Values(bags), func(a, b sourceBag) int {
+		return cmp.Compare(b.src.Size, a.src.Size)
+	}) {
+		for i, t := range b.topics {
+			id := b.conns.list[i].id
+			if int64(t) < int64(len(kept)) && int64(id) < int64(len(owner)) && !kept[t] && owner[id] == 0 {
+				kept[t], owner[id] = true, int(t)+1
+			}
 		}
 	}
 	id := 0
@@ -253,7 +288,7 @@ func (w *writer) CopyBlock(b *storage.Batch) (bool, error) {
 		return false, w.state.Usable()
 	}
 	s, ok := b.Stored.(*storedChunk)
-	if !ok || s.from != w.copying || len(b.Messages) == 0 || len(b.Messages) != len(s.index) {
+	if !ok || !slices.Contains(w.copying, s.from) || len(b.Messages) == 0 || len(b.Messages) != len(s.index) {
 		return false, nil
 	}
 	if !w.defineBefore(s.used) {

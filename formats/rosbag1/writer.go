@@ -44,8 +44,8 @@ type writer struct {
 	cur   *outChunk // the chunk being filled; nil: no chunk
 	pool  sync.Pool // of *outChunk
 
-	copying *copying // whose chunks are copied; nil: no chunks are copied
-	copied  int      // chunks so far, for tests
+	copying []*copying // of the bags whose chunks are copied
+	copied  int        // chunks so far, for tests
 
 	mu       sync.Mutex // guards what Append writes
 	pos      int64      // end of the file so far

@@ -131,7 +131,7 @@ func (e *env) mergeCommand() flags.Command {
 Topics with the same name and type become one. If two recordings use one name
 for different types or definitions, both topics are kept: with the same name if
 the format of OUT allows that, otherwise the second one gets _2 at its end.
-Memory does not grow with the size of the inputs.`,
+With --order file one follows the other. Memory does not grow with the inputs.`,
 		Examples: []string{
 			"bagconv merge front{file} rear{file} both_ros2/",
 			"bagconv merge drive_0/ drive_1/ drive{other} all{other}",

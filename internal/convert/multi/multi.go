@@ -309,6 +309,22 @@ func (r *reader) Inputs() (first []int) {
 	return first
 }
 
+// Earlier counts the inputs that begin before an input that stands before them ends, as far as their times are known.
+func (r *reader) Earlier() (n int) {
+	end := int64(math.MinInt64)
+	for _, p := range r.parts {
+		info := p.reader.Info()
+		if info.Messages == 0 {
+			continue
+		}
+		if shift(info.Start, p.Shift) < end {
+			n++
+		}
+		end = max(end, shift(info.End, p.Shift))
+	}
+	return n
+}
+
 // Readers lists the readers of the inputs, whose topics follow each other, no readers if times are shifted.
 func (r *reader) Readers() (list []storage.Reader) {
 	for _, p := range r.parts {

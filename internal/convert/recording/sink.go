@@ -144,6 +144,14 @@ func (s *Source) Inputs() (first []int) {
 	return several.Inputs()
 }
 
+// EarlierInputs counts the inputs of a source that begin before an input that stands before them ends.
+func (s *Source) EarlierInputs() int {
+	if several, ok := s.Reader.(interface{ Earlier() int }); ok {
+		return several.Earlier()
+	}
+	return 0
+}
+
 // copied lists what becomes of topics whose messages go through unchanged, for
 // BlockCopier.CopyFrom.
 func copied(routes []Route) []storage.TopicID {
