@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/nearest"
@@ -84,24 +85,13 @@ func tempFolder(err error) string {
 }
 
 // foreignPages are words that somebody may look for in the help.
-var foreignPages = byWord(map[string]string{
+var foreignPages = flags.ByWord(map[string]string{
 	"type: bagconv help selection": "time times topic topics type",
 	"type: bagconv help messages":  "encoding encodings types mapping",
 	"type: bagconv help exits":     "exit status losses loss",
 	"type: bagconv help urls":      "url s3 network keys",
 	"type: bagconv COMMAND --help": "flags flag options",
 })
-
-// byWord returns the answer for each word of lists.
-func byWord(lists map[string]string) map[string]string {
-	answers := map[string]string{}
-	for answer, words := range lists {
-		for _, word := range strings.Fields(words) {
-			answers[word] = answer
-		}
-	}
-	return answers
-}
 
 // suggestPath looks for a file of a similar name.
 func (e *env) suggestPath(path string) string {

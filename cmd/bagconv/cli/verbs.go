@@ -43,12 +43,12 @@ func (e *env) mistypedVerb(word string) error {
 }
 
 // foreignVerbs are commands of other programs, and words that somebody may try, with what does the same here.
-var foreignVerbs = byWord(map[string]string{
+var foreignVerbs = flags.ByWord(map[string]string{
 	"bagconv cat prints messages":                            "echo dump print head tail",
-	"bagconv export IN OUT writes tables, pictures and more": "parquet extract images",
+	"bagconv export IN OUT writes tables, pictures and more": "parquet extract images video mp4 png pcd",
 	"bagconv export IN OUT --chain TARGET:SOURCE does that":  "tf",
 	"bagconv export IN OUT --format csv writes tables":       "to_csv topic2csv csv",
-	"bagconv info describes a recording":                     "show stat stats count",
+	"bagconv info describes a recording":                     "show stat stats count inspect describe summary",
 	"bagconv info --topics lists topics":                     "ls types channels",
 	"bagconv info --sizes lists the bytes of topics":         "size",
 	"bagconv list attachments IN --extract DIR does that":    "get",
@@ -62,5 +62,8 @@ var foreignVerbs = byWord(map[string]string{
 	"type: bagconv IN OUT --attach FILE":                     "add",
 	"type: bagconv IN OUT --compression lz4":                 "compress",
 	"type: bagconv IN OUT --compression none":                "decompress",
-	"type: bagconv IN OUT --remap OLD:=NEW":                  "rename",
+	"type: bagconv IN OUT --remap OLD:=NEW":                  "rename remap",
+	"type: bagconv IN OUT --throttle TOPIC=HZ":               "throttle downsample decimate",
+	"type: bagconv IN OUT --where EXPRESSION":                "query",
+	"bagconv reindex writes a missing index":                 "index",
 })

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"errors"
 	std "flag"
 	"io"
 	"slices"
@@ -126,7 +127,7 @@ func (p *parser) refuse(err error, words []string) {
 		p.line.Open = f
 	} else if name, ok := strings.CutPrefix(text, unknownText); ok {
 		at := max(slices.IndexFunc(words, func(w string) bool { return flagName(w) == name }), 0)
-		p.wrong(p.unknown(words[at], name))
+		p.wrong(&unknownFlag{words[at], name})
 	} else {
 		p.wrong(Usage("see: bagconv help", "%s", phrase.Clean(text)))
 	}
@@ -216,6 +217,14 @@ func (p *parser) finish() {
 	case l.Command == nil && (len(l.Words) > 0 || len(l.Settings) > 0 && l.Help == ""):
 		l.Command = Named(p.commands, DefaultCommand)
 	}
+	var unknown *unknownFlag
+	if errors.As(p.err, &unknown) { // the answer depends on the command
+		c := l.Command
+		if c == nil {
+			c = Named(p.commands, DefaultCommand)
+		}
+		p.err = p.unknown(c, unknown.word, unknown.name)
+	}
 	if l.Command == nil {
 		return
 	}
@@ -257,9 +266,8 @@ func (l *Line) renew(c *Command) {
 // misplaced returns the error of a flag of other commands.
 func (p *parser) misplaced(c *Command, name string) error {
 	hint := p.takers(name) + "see: bagconv help " + c.Name
-	others := map[string]string{"o": "O", "O": "o", "output": "output-dir", "output-dir": "output"}
-	if other := others[name]; c.Flag(other) != nil {
-		hint = "did you mean " + Dashed(other) + "?" // a folder for outputs, and an output
+	if instead := p.meant(c, name); instead != "" {
+		hint = instead
 	} else if near := nearest.Word(name, c.FlagNames()); len(name) > 1 && near != "" && nearest.Distance(near, name) == 1 {
 		hint = "did you mean " + Dashed(near) + "?"
 	}

@@ -1,7 +1,7 @@
 package flags
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
@@ -30,7 +30,7 @@ func (p *parser) spelled(args []string) (words []string) {
 			lacksValue := f != nil && f.NoValue != "" && !strings.Contains(arg, "=")
 			switch {
 			case f != nil && !strings.HasPrefix(arg, Dashed(name)):
-				p.wrong(p.unknown(arg, name))
+				p.wrong(&unknownFlag{arg, name})
 				continue
 			case lacksValue && f.Takes(next):
 				arg += "=" + next
@@ -130,8 +130,13 @@ func missingValue(arg string, f *Flag) error {
 	return Usage("see: bagconv help", "%s needs a value: %s", arg, what)
 }
 
+// An unknownFlag is a word that is no flag of any command. finish puts the error for the command in its place.
+type unknownFlag struct{ word, name string }
+
+func (e *unknownFlag) Error() string { return "unknown flag " + e.word }
+
 // unknown returns the error of a flag that no command takes.
-func (p *parser) unknown(arg, name string) error {
+func (p *parser) unknown(c *Command, arg, name string) error {
 	word, _, _ := strings.Cut(arg, "=")
 	if p.known[name] != nil {
 		return Usage("did you mean "+Dashed(name)+"?", "unknown flag %s", word)
@@ -139,8 +144,11 @@ func (p *parser) unknown(arg, name string) error {
 	if instead := gone[name]; instead != "" {
 		return Usage(instead, "there is no flag %s any more", word)
 	}
-	if instead := foreign[name]; instead != "" {
+	if instead := p.meant(c, name); instead != "" {
 		return Usage(instead, "unknown flag %s", word)
+	}
+	if hint := near(c.FlagNames(), name); hint != "" {
+		return Usage(hint, "unknown flag %s", word)
 	}
 	var names []string
 	for n := range p.known {
@@ -148,9 +156,21 @@ func (p *parser) unknown(arg, name string) error {
 			names = append(names, n)
 		}
 	}
-	slices.Sort(names)
-	if near := nearest.Suggest(name, names); near != "" && len(name) > 1 {
-		return Usage("did you mean --"+near+"?", "unknown flag %s", word)
+	hint := cmp.Or(p.elsewhere(name), near(names, name), "see: bagconv help "+c.Name)
+	if strings.Contains(word, ".") {
+		hint += "; for a file of that name, type ./" + word
 	}
-	return Usage("see: bagconv help; for a file of that name, type ./"+word, "unknown flag %s", word)
+	return Usage(hint, "unknown flag %s", word)
+}
+
+// near asks for a long name of a flag that is spelled like an unknown one; "" if no name is.
+func near(names []string, name string) string {
+	if len(name) < 2 {
+		return ""
+	}
+	found := nearest.Suggest(name, names)
+	if found != "" {
+		found = "--" + found
+	}
+	return nearest.Meant(found, "")
 }
