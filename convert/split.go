@@ -63,7 +63,11 @@ func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window
 		}
 	default:
 		for i, t := range cut.At {
-			if at := t.In(info); at > first && at <= last {
+			at, err := t.In(info)
+			if err != nil {
+				return nil, nil, err
+			}
+			if at > first && at <= last {
 				starts = append(starts, at)
 			} else if at != first {
 				outside = append(outside, i)

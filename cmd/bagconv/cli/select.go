@@ -16,9 +16,10 @@ import (
 func explainSelection(path string, err error) error {
 	var unknown *selection.UnknownError
 	var empty *selection.EmptyError
+	var time *selection.TimeError
 	var condition *recording.ConditionError
 	if errors.As(err, &unknown) || errors.As(err, &empty) || errors.As(err, &condition) ||
-		errors.Is(err, convert.ErrNothing) {
+		errors.As(err, &time) || errors.Is(err, convert.ErrNothing) {
 		return &failure{path: path, what: phrase.Clean(err.Error()), err: err}
 	}
 	return err

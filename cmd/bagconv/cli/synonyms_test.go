@@ -9,7 +9,8 @@ import (
 	"github.com/bagconv/bagconv/formats/all"
 )
 
-// TestSynonyms: each word of the table of synonyms leads to one of its choices in some command, and a flag in a choice is
+// TestSynonyms: each word of the table of synonyms leads to one of its choices in some command, and a flag in a choice
+// is
 // one that the named command takes.
 func TestSynonyms(t *testing.T) {
 	e := &env{formats: withExports(all.Registry())}

@@ -126,14 +126,15 @@ func stamp(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339N
 
 // Resolve compares the selection with a recording. A pattern that matches no
 // topic is an *UnknownError, a time range that cannot hold a message an
-// *EmptyError.
+// *EmptyError, a time of day that is not one time of the recording a *TimeError.
 func (s *Selection) Resolve(info *storage.Info) (*Choice, error) {
 	c := Everything(len(info.Topics))
-	if err := s.topics(info, c.Topics); err != nil {
-		return nil, err
+	err := s.topics(info, c.Topics)
+	if err == nil && s.Start.Set() {
+		c.First, err = s.Start.at(info, false)
 	}
-	if s.Start.Set() {
-		c.First = s.Start.at(info, false)
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case s.Duration > 0 && c.First == math.MinInt64:
@@ -141,7 +142,11 @@ func (s *Selection) Resolve(info *storage.Info) (*Choice, error) {
 	case s.Duration > 0:
 		c.Last = add(c.First, s.Duration-1)
 	case s.End.Set():
-		c.Last = add(s.End.at(info, true), -1)
+		end, err := s.End.at(info, true)
+		if err != nil {
+			return nil, err
+		}
+		c.Last = add(end, -1)
 	}
 	if err := s.Where.check(info, c); err != nil {
 		return nil, err

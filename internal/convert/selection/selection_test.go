@@ -35,18 +35,24 @@ func TestParseTime(t *testing.T) {
 		"-30s": end - 30e9, "-30": end - 30e9, "end-30s": end - 30e9, "end-00:00:30": end - 30e9, "end": end,
 		"2024-05-01T12:00:01Z": begin + 1e9, "2024-05-01T14:00:01.5+02:00": begin + 15e8, "2024-05-01t12:00:01z": begin + 1e9,
 		"2024-05-01 12:00:01Z": begin + 1e9, "@1676549454.5": 1676549454_500_000_000,
+		"12:00:20.5": begin + 20.5e9, "12:00:20.5Z": begin + 20.5e9, "14:00:10+02:00": begin + 10e9, "12:00Z": begin,
+		"13:00:00": begin + 13*3600e9, "13:00:00Z": begin + 3600e9, "11:00:00Z": begin - 3600e9, "12:00": begin + 720e9,
+		"00:00:30": begin + 30e9, "+12:00:20": begin + 12*3600e9 + 20e9, "start+12:00:20": begin + 12*3600e9 + 20e9,
+		"0%": begin, "25%": begin + 15e9, "12.5%": begin + 7.5e9, "100%": end, "01:00:20z": begin - 39580e9,
 		"@1676549454.123456789": 1676549454_123_456_789,
 		"@-1":                   -1e9, "1676549454500000000": 1676549454500000000, "1000000000000000": 1e15,
 	} {
 		got, err := ParseTime(in)
-		if err != nil || !got.Set() || got.at(recording(), false) != want {
-			t.Errorf("%s: %d, %v; want %d", in, got.at(recording(), false), err, want)
+		at, wrong := got.at(recording(), false)
+		if err != nil || wrong != nil || !got.Set() || at != want {
+			t.Errorf("%s: %d, %v, %v; want %d", in, at, err, wrong, want)
 		}
 	}
 	for in, hint := range map[string]string{
 		"": "is not a time", "x": "is not a time", "1:2:3:4": "is not a time", "00:60:00": "is not a time",
 		"10:": "is not a time", "--3": "is not a time",
 		"1676549454": "write @1676549454", "2024-05-01T12:00:00": "no time zone", "2024-05-01T25:00:00Z": "RFC 3339",
+		"101%": "from 0% to 100%", "%": "from 0%", "-5%": "from 0%", "24:00:00Z": "is not a time", "12Z": "is not a time",
 		"@": "after @", "@x": "after @", "3000-01-01T00:00:00Z": "out of range", "1.1234567891": "is not a time",
 		"end+3": "is not a time", "9999999999999999999999": "is not a time", "1e9": "is not a time", "-": "is not a time",
 	} {
@@ -71,13 +77,55 @@ func TestParseTime(t *testing.T) {
 	}
 }
 
+// TestTimeOfDay: a time of day of a recording that goes over midnight is within it once, or an error.
+func TestTimeOfDay(t *testing.T) {
+	const hour = 3600 * nsPerSec
+	for _, c := range []struct {
+		in    string
+		hours int64 // from 12:00 on
+		want  int64 // hours after the start; -1: an error with text
+		text  string
+	}{
+		{"23:00:00Z", 14, 11, ""}, {"01:00:00Z", 14, 13, ""}, {"23:00:00", 14, 11, ""}, {"13:00:00", 10, 1, ""},
+		{"01:00:00", 14, 1, ""}, {"13:00:00", 26, 13, ""}, {"13:00:00Z", 26, -1, "13:00:00Z is on several days of the " +
+			"recording, which lasts from 2024-05-01T12:00:00Z to 2024-05-02T14:00:00Z; write the date, too: 2024-05-01T13:00:00Z"},
+		{"04:00:00Z", 14, -1, "is not within the recording"}, {"13:00:00Z", 24 * 400, -1, "several days"},
+	} {
+		at, err := ParseTime(c.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info := &storage.Info{Start: begin, End: begin + c.hours*hour, Messages: 1}
+		got, err := at.In(info)
+		if c.text != "" {
+			var wrong *TimeError
+			if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("%s in %d h: %v", c.in, c.hours, err)
+			}
+			for _, s := range []Selection{{Start: at}, {End: at}} {
+				if _, err := s.Resolve(info); !errors.As(err, &wrong) {
+					t.Errorf("%s in %d h: resolved: %v", c.in, c.hours, err)
+				}
+			}
+		} else if err != nil || got != begin+c.want*hour {
+			t.Errorf("%s in %d h: %d, %v", c.in, c.hours, got-begin, err)
+		}
+	}
+}
+
 func FuzzParseTime(f *testing.F) {
-	for _, s := range []string{"10", "-30s", "end-1m", "00:01:30", "@1.5", "2024-05-01T12:00:00Z", "1676549454500000000"} {
+	for _, s := range []string{"10", "-30s", "end-1m", "00:01:30", "@1.5", "2024-05-01T12:00:00Z", "1676549454500000000",
+		"22:13:20.5Z", "22:13:20", "25%"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		if at, err := ParseTime(in); err == nil && !at.Set() {
+		at, err := ParseTime(in)
+		if err == nil && !at.Set() {
 			t.Errorf("%q is not set", in)
+		}
+		for _, info := range []*storage.Info{{}, {Start: math.MinInt64, End: math.MaxInt64},
+			{Start: math.MaxInt64 - 1, End: math.MaxInt64}, {Start: begin, End: begin + day}, {Start: begin, End: 0}} {
+			_, _ = at.at(info, true)
 		}
 		if d, err := ParseDuration(in); err == nil && d <= 0 {
 			t.Errorf("%q is %d", in, d)

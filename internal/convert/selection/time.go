@@ -3,6 +3,7 @@ package selection
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,9 @@ const (
 	fromStart
 	fromEnd
 	absolute
+	clockFromStart // as fromStart, or if that is after the recording, a time of day in it
+	ofDay          // after midnight UTC
+	percent        // of the length, in units of 1e-9
 )
 
 // Set reports whether there is a time.
@@ -31,17 +35,81 @@ func (t Time) Set() bool { return t.from != unset }
 
 // at returns the time in a recording, ns since 1970. The end of a recording, as
 // the end of a selection, lies after its last message.
-func (t Time) at(info *storage.Info, asEnd bool) int64 {
+func (t Time) at(info *storage.Info, asEnd bool) (int64, error) {
 	switch {
 	case t.from == fromStart:
-		return add(info.Start, t.ns)
-	case t.from == fromEnd && asEnd && t.ns == 0:
-		return add(info.End, 1)
+		return add(info.Start, t.ns), nil
+	case t.from == clockFromStart:
+		return t.clockAt(info), nil
+	case t.from == ofDay:
+		return t.dayAt(info)
+	case t.from == percent && t.ns < wholePercent:
+		hi, lo := bits.Mul64(uint64(info.End)-uint64(info.Start), uint64(t.ns))
+		part, _ := bits.Div64(hi, lo, wholePercent)
+		return info.Start + int64(part), nil
+	case (t.from == fromEnd && t.ns == 0 || t.from == percent) && asEnd:
+		return add(info.End, 1), nil
+	case t.from == percent:
+		return info.End, nil
 	case t.from == fromEnd:
-		return add(info.End, t.ns)
+		return add(info.End, t.ns), nil
 	}
-	return t.ns
+	return t.ns, nil
 }
+
+// wholePercent is 100 % of a recording, and day is the length of one, in ns.
+const wholePercent, day = 100 * nsPerSec, 24 * 3600 * nsPerSec
+
+// midnight returns the start of the day of a time, UTC.
+func midnight(ns int64) int64 { return add(ns, -((ns%day + day) % day)) }
+
+// clockAt returns the time after the start of a recording, or if that is after its end, the time of day within it.
+func (t Time) clockAt(info *storage.Info) int64 {
+	at := add(info.Start, t.ns)
+	if at <= info.End || t.ns >= day {
+		return at
+	}
+	for _, m := range []int64{midnight(info.Start), midnight(info.End)} { // it is shorter than a day
+		if ofDay := add(m, t.ns); ofDay >= info.Start && ofDay <= info.End {
+			return ofDay
+		}
+	}
+	return at
+}
+
+// dayAt returns the time of day in a recording. If that lies in days after each other, the time of day must be within
+// it
+// once.
+func (t Time) dayAt(info *storage.Info) (int64, error) {
+	first, last := midnight(info.Start), midnight(info.End)
+	if first == last {
+		return add(first, t.ns), nil
+	}
+	var within []int64
+	for m := first; m <= last && len(within) < 2; m = add(m, day) {
+		if at := add(m, t.ns); at >= info.Start && at <= info.End {
+			within = append(within, at)
+		}
+		if m > math.MaxInt64-day {
+			break
+		}
+	}
+	if len(within) == 1 {
+		return within[0], nil
+	}
+	what := "is not within the recording, which lasts"
+	if len(within) > 1 {
+		what = "is on several days of the recording, which lasts"
+	}
+	of := time.Unix(0, t.ns).UTC().Format("15:04:05.999999999Z")
+	return 0, &TimeError{fmt.Sprintf("%s %s from %s to %s; write the date, too: %s", of, what, stamp(info.Start),
+		stamp(info.End), stamp(add(first, t.ns)))}
+}
+
+// A TimeError is a time of day that does not name one time of a recording.
+type TimeError struct{ What string }
+
+func (e *TimeError) Error() string { return e.What }
 
 // At returns an absolute time, ns since 1970.
 func At(ns int64) Time { return Time{absolute, ns} }
@@ -57,6 +125,9 @@ const (
 //
 //	10  10.5  10s  1m30s  00:01:30  +10s   after the recording's first message
 //	-30s  end-30s  -00:00:30  end          before its last message
+//	22:13:20.5Z  22:13Z  22:13:20+02:00    at that time of day of the recording
+//	22:13:20.5                             the same in UTC, if the recording is too short for 22 hours from the start
+//	25%  12.5%                             after that part of its length
 //	2024-05-01T12:00:00Z  ...+02:00        RFC 3339
 //	@1676549454.5                          seconds since 1970
 //	1676549454500000000                    ns since 1970, from 10^15 on
@@ -82,7 +153,19 @@ func ParseTime(s string) (Time, error) {
 		return Time{}, fmt.Errorf("%q is %d years after the recording's start; for seconds since 1970 write @%s", s,
 			ns/nsPerSec/(365*86400), rest)
 	}
+	if part, ok := strings.CutSuffix(rest, "%"); ok {
+		if ns, ok := decimal(part); ok && ns <= wholePercent {
+			return Time{percent, ns}, nil
+		}
+		return Time{}, fmt.Errorf("%q is not a part of a recording: write a number from 0%% to 100%%", s)
+	}
+	if ns, ok := timeOfDay(rest); ok {
+		return Time{ofDay, ns}, nil
+	}
 	t := Time{from: fromStart}
+	if strings.Count(rest, ":") == 2 {
+		t.from = clockFromStart
+	}
 	sign := int64(1)
 	switch {
 	case rest == "start":
@@ -94,17 +177,30 @@ func ParseTime(s string) (Time, error) {
 	case strings.HasPrefix(rest, "-"):
 		t.from, sign, rest = fromEnd, -1, rest[1:]
 	case strings.HasPrefix(rest, "start+"):
+		t.from = fromStart
 		rest = rest[len("start+"):]
 	case strings.HasPrefix(rest, "+"):
+		t.from = fromStart
 		rest = rest[1:]
 	}
 	ns, ok := span(rest)
 	if !ok {
-		return Time{}, fmt.Errorf("%q is not a time: write 10, 10s, 1m30s or 00:01:30 from the start, -30s or end-30s from "+
-			"the end, 2024-05-01T12:00:00Z, or @1676549454.5", s)
+		return Time{}, fmt.Errorf("%q is not a time: write 10, 10s, 1m30s or 00:01:30 from the start, 25%%, -30s or end-30s "+
+			"from the end, 22:13:20Z of the day, 2024-05-01T12:00:00Z, or @1676549454.5", s)
 	}
 	t.ns = sign * ns
 	return t, nil
+}
+
+// timeOfDay reads a time with a zone and without a date, in ns after midnight UTC.
+func timeOfDay(s string) (int64, bool) {
+	for _, layout := range []string{"15:04:05Z07:00", "15:04Z07:00"} {
+		if t, err := time.Parse(layout, strings.ToUpper(s)); err == nil {
+			t = t.UTC()
+			return int64(t.Sub(t.Truncate(day * time.Nanosecond))), true
+		}
+	}
+	return 0, false
 }
 
 // parseDate reads RFC 3339. A time without a zone is refused: it means
@@ -196,8 +292,8 @@ func clock(s string) (int64, bool) {
 	return total, true
 }
 
-// In returns the time in a recording, ns since 1970.
-func (t Time) In(info *storage.Info) int64 { return t.at(info, false) }
+// In returns the time in a recording, ns since 1970. The error is a *TimeError.
+func (t Time) In(info *storage.Info) (int64, error) { return t.at(info, false) }
 
 // A Window is a range of log times, ns since 1970; both belong to it.
 type Window struct{ First, Last int64 }

@@ -156,7 +156,7 @@ func (p *parser) unknown(c *Command, arg, name string) error {
 			names = append(names, n)
 		}
 	}
-	hint := cmp.Or(p.elsewhere(name), near(names, name), "see: bagconv help "+c.Name)
+	hint := cmp.Or(p.fromOthers(name), near(names, name), "see: bagconv help "+c.Name)
 	if strings.Contains(word, ".") {
 		hint += "; for a file of that name, type ./" + word
 	}

@@ -10,7 +10,8 @@ var gone = map[string]string{
 		"and --progress json the numbers so far",
 }
 
-// synonyms are names that other programs have for our flags, by what to type here: choices with | between. The answer is
+// synonyms are names that other programs have for our flags, by what to type here: choices with | between. The answer
+// is
 // the first choice that the command takes. A choice without a dash fits all commands, or those that stand before a
 // colon. A name may be a flag of ours, where another command means something else by it.
 var synonyms = ByWord(map[string]string{
@@ -99,8 +100,8 @@ func (p *parser) meant(c *Command, name string) string {
 	return ""
 }
 
-// elsewhere returns what to type for an unknown flag in another command; "" if nothing is known.
-func (p *parser) elsewhere(name string) string {
+// fromOthers returns what to type for an unknown flag in another command; "" if nothing is known.
+func (p *parser) fromOthers(name string) string {
 	for choice := range strings.SplitSeq(synonyms[name], " | ") {
 		for _, c := range p.commands {
 			if c.Flag(flagOf(choice)) != nil {
