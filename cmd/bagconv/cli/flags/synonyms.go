@@ -16,8 +16,8 @@ var gone = map[string]string{
 // colon. A name may be a flag of ours, where another command means something else by it.
 var synonyms = ByWord(map[string]string{
 	"the input is the first word without a dash": "input in i bag bags file files",
-	"cat info check list verify formats: add > FILE at the end of the line | -o OUT | -O OUT": "output o out output-file " +
-		"outfile dest destination dst",
+	"cat info check list verify formats: add > FILE at the end of the line | -o OUT | -O OUT": "output o out outfile " +
+		"output-file dest destination dst",
 	"-O OUT | -o OUT": "output-dir O outdir out-dir output-folder",
 
 	"-t TOPIC":            "include include-topics channel channels c select whitelist only",
