@@ -36,11 +36,11 @@ func rare(i int) bool { return i >= 1500 && i < 1510 }
 // write makes a sample; at is the time of message i, in ms.
 func write(t *testing.T, name string, at func(i int) int64) sample {
 	t.Helper()
-	return writeSized(t, name, 4096, at)
+	return writeSized(t, name, 4096, 256<<10, at)
 }
 
-// writeSized makes one with messages of another size.
-func writeSized(t *testing.T, name string, size int, at func(i int) int64) sample {
+// writeSized makes one with messages and blocks of other sizes.
+func writeSized(t *testing.T, name string, size int, block int64, at func(i int) int64) sample {
 	t.Helper()
 	s := sample{all.Registry().Lookup(name), filepath.Join(t.TempDir(), "in."+name)}
 	rec := storagetest.Recording{Topics: []storage.Topic{
@@ -57,7 +57,7 @@ func writeSized(t *testing.T, name string, size int, at func(i int) int64) sampl
 		copy(m.Data, fmt.Sprintf("%06d", i))
 		rec.Messages = append(rec.Messages, m)
 	}
-	if err := storagetest.WriteAll(s.format, s.path, storage.WriteOptions{Compression: "none", ChunkSize: 256 << 10,
+	if err := storagetest.WriteAll(s.format, s.path, storage.WriteOptions{Compression: "none", ChunkSize: block,
 		NoSync: true}, rec); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestBytesOfTopic(t *testing.T) {
 func TestBytesOfFew(t *testing.T) {
 	for _, name := range []string{"record", "db3", "mcap"} {
 		t.Run(name, func(t *testing.T) {
-			s := writeSized(t, name, 20<<10, inOrder)
+			s := writeSized(t, name, 20<<10, 256<<10, inOrder)
 			counter := &faultio.Counter{FS: iox.FS(nil)}
 			n, _ := s.run(t, counter, func(j *convert.Job) { j.Select.Topics = []selection.Pattern{selection.Exactly("/rare")} })
 			if n != 10 {
@@ -239,6 +239,21 @@ func TestBytesOfMerge(t *testing.T) {
 			}
 			atMost(t, "read", counter.Read.Load(), need)
 			atMost(t, "written", counter.Written.Load(), size+edge)
+		})
+	}
+}
+
+// TestBytesOfSmall: a recording of small messages in large chunks is read once, though nobody knows the times within
+// its chunks.
+func TestBytesOfSmall(t *testing.T) {
+	for _, name := range []string{"bag", "record", "mcap"} {
+		t.Run(name, func(t *testing.T) {
+			s := writeSized(t, name, 1900, 2<<20, inOrder)
+			counter := &faultio.Counter{FS: iox.FS(nil)}
+			if n, _ := s.run(t, counter, func(*convert.Job) {}); n != 3000 {
+				t.Errorf("%d messages", n)
+			}
+			atMost(t, "read", counter.Read.Load(), sizeOf(t, s.path)+edge)
 		})
 	}
 }

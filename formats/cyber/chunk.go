@@ -17,7 +17,8 @@ const partSize = 1 << 20
 // A chunk is a CHUNK_BODY, with what the CHUNK_HEADER before it has. It is read in parts, which are
 // blocks: part i has the messages that begin between bound(i) and bound(i+1). Where the first of
 // these messages begins is found by going over the heads of all messages before, once, by whoever
-// needs it first.
+// needs it first. A chunk of some MB of small messages is one part, if the
+// file has others.
 type chunk struct {
 	file *file
 	head int64 // offset of its first section
@@ -48,7 +49,20 @@ type span struct {
 // maxParts bounds what a body of a claimed size, in a file with holes, can cost.
 const maxParts = 1 << 20
 
-func (c *chunk) parts() int { return int(min(max(1, (c.size+partSize/2)/partSize), maxParts)) }
+// What is not too large to be read as one part, if its messages are so small that going over their heads reads all of
+// them: then it is read once. In bytes.
+const (
+	wholeSize    = 4 * partSize
+	smallMessage = 2 << 10
+)
+
+func (c *chunk) parts() int {
+	if c.bounded && c.count > 0 && c.size <= wholeSize && c.size/c.count < smallMessage &&
+		(c.size <= c.file.size/2 || iox.Distant(c.file.file)) { // else there is one worker for it all
+		return 1
+	}
+	return int(min(max(1, (c.size+partSize/2)/partSize), maxParts))
+}
 
 // bound is an offset in the file; the bound after the last part is the body's end.
 func (c *chunk) bound(part int) int64 {
