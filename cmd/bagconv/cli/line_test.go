@@ -64,7 +64,7 @@ func TestParse(t *testing.T) {
 		"in out --forse":      "unknown flag --forse; did you mean --force?",
 		"in out -to bag":      "unknown flag -to; did you mean --to?",
 		"in out --f":          "unknown flag --f; did you mean -f?",
-		"in out --xyzzyplugh": "unknown flag --xyzzyplugh; see: bagconv help; for a file of that name, type ./--xyzzyplugh",
+		"in out --xyzzyplugh": "unknown flag --xyzzyplugh; see: bagconv help convert",
 		"in out --to":         "--to needs a value: fake, parquet, arrow, csv, npy, lerobot or episodes; see: bagconv help",
 		"in out --to --force": "--to needs a value: fake, parquet, arrow, csv, npy, lerobot or episodes; see: bagconv help",
 		"info --to bag in": "--to is not a flag of info; bagconv convert, filter, import and 7 more take it; see: " +
