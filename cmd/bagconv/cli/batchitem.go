@@ -84,7 +84,7 @@ func (b *batchRun) flags() error {
 	out := b.set.batch.outputDir
 	switch {
 	case out == "":
-		return flags.Usage("type for example: bagconv batch -O OUT/ drives/", "no output folder given")
+		return flags.Usage("type for example: bagconv "+b.command.Name+" -O OUT/ drives/", "no output folder given")
 	case b.set.batch.jobs < 0:
 		return flags.Usage("0 is one per two cores", "--jobs needs a number of conversions, not %d", b.set.batch.jobs)
 	case b.set.batch.checksum && !b.set.batch.resume && b.set.batch.dryRun:

@@ -118,7 +118,7 @@ func (b *batchRun) inputWords() (words []string, err error) {
 			return nil, flags.Usage("a list has a file, folder or glob per line", "there is no input in %s",
 				phrase.Clean(strings.Join(lists, ", ")))
 		}
-		return nil, flags.Usage("type for example: bagconv batch -O OUT/ drives/", "no input given")
+		return nil, flags.Usage("type for example: bagconv "+b.command.Name+" -O OUT/ drives/", "no input given")
 	}
 	return words, nil
 }

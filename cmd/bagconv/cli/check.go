@@ -20,6 +20,7 @@ func (e *env) check(ctx context.Context) error {
 	if len(paths) == 0 {
 		return flags.Usage("type: bagconv check IN", "no input given")
 	}
+	paths = e.eachIn(paths)
 	o := e.set.check.options
 	o.Definitions, o.Target, o.Distro, o.Threads = e.set.job.Definitions, e.set.job.Target, e.set.job.Distro,
 		e.set.job.Threads
@@ -123,7 +124,8 @@ that is wrong or odd, with what to do about it: damage, gaps and jumps in the
 times of a topic, repeated messages and stamps, header stamps far from the log
 time, missing definitions, definitions that do not match their hash, messages
 that do not match their definition. Nothing is written. docs/check.md explains
-the codes of findings. doctor is another name of this command.`,
+the codes of findings. Of a folder, all recordings in it are checked, but not
+what lies below. doctor is another name of this command.`,
 		Examples: []string{
 			"bagconv check drive{file}",
 			"bagconv check --fail-on error *{file}",

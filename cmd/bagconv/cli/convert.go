@@ -65,7 +65,7 @@ func (e *env) convert(ctx context.Context, mode conversion) error {
 
 // detectInput is detect for the input of a line that also names an output.
 func (e *env) detectInput(in, out string) (*storage.Format, error) {
-	f, err := e.detect(in)
+	f, err := e.detectOne(in)
 	var own *failure
 	if errors.Is(err, fs.ErrNotExist) && errors.As(err, &own) {
 		if other, e := e.formats.DetectIn(e.fs, out); e == nil {
@@ -114,6 +114,8 @@ func (e *env) exampleLine(verb, in string) string {
 		name += "_tables/"
 	case verb == "filter":
 		name += "_part" + cmp.Or(ext, "/")
+	case e.set.to != "" && e.namedEnding() != "":
+		name += e.namedEnding()
 	case ext == e.fileEnding(0):
 		name += "_ros2/"
 	default:
@@ -123,6 +125,14 @@ func (e *env) exampleLine(verb, in string) string {
 		in = verb + " " + in
 	}
 	return phrase.Clean("bagconv " + in + " " + name)
+}
+
+// namedEnding returns the ending of files of the format that --to names; "" for folders.
+func (e *env) namedEnding() string {
+	if f := e.formats.Lookup(e.set.to); f != nil && !f.Layout.Folder && len(f.Extensions) > 0 {
+		return f.Extensions[0]
+	}
+	return ""
 }
 
 // checkTopicWords finds topics of the input among the files on the line: other

@@ -48,9 +48,9 @@ var (
 	splitGroup  = &flags.Group{Title: "HOW TO SPLIT (one of these)"}
 
 	selectGroup = &flags.Group{Topic: "selection", Title: "SELECTION (what you leave out does not count as lost)",
-		Note: "TIME is 10, 10.5s, 1m30s or 00:01:30 from the start; 25% of the length; -30s or end-30s before the end; " +
-			"22:13:20.5Z or 22:13:20+02:00, a time of day; 2024-05-01T12:00:00Z; @1676549454.5 (s since 1970); or ns since " +
-			"1970. 22:13:20 without a zone is a time of day (UTC) in recordings that are shorter than that."}
+		Note: "TIME is 10, 10.5s, 1m30s or 00:01:30 from the start; 25%, of the length; -30s or end-30s before the end; " +
+			"2024-05-01T12:00:00Z; 22:13:20Z, a time of day (Z may be missing if 22 hours from the start are after the end); " +
+			"@1676549454.5 (s since 1970); or ns since 1970."}
 	editGroup   = &flags.Group{Topic: "changes", Title: "CHANGES (topic names as in the input)"}
 	outputGroup = &flags.Group{Topic: "output", Title: "OUTPUT"}
 	tableGroup  = &flags.Group{Topic: "export", Title: "OUTPUT"}

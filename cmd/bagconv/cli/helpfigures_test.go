@@ -57,5 +57,7 @@ func TestHelpFits(t *testing.T) {
 	}
 }
 
-// maxHelp is how many lines all pages of help may have together: 18 of them are for --where, --within and --while.
-const maxHelp = 940
+// maxHelp is how many lines all pages of help may have together: 18 of them are for --where, --within and --while, 4
+// for
+// times of day, percents and folders of recordings.
+const maxHelp = 944

@@ -15,11 +15,11 @@ import (
 // info shows recordings one after the other. One that cannot be read does not
 // keep the others from being shown.
 func (e *env) info(ctx context.Context) error {
-	paths := e.words
 	key, err := e.infoView(ctx)
 	if err != nil {
 		return err
 	}
+	paths := e.eachIn(e.words)
 	var ended outcome
 	var all []any
 	for i, path := range paths {
@@ -151,7 +151,8 @@ func (e *env) infoCommand() flags.Command {
 		Summary: "show topics, times and damage of recordings",
 		About: `Shows what recordings contain: times, size, compression, topics (with number of
 messages, mean rate and size), attachments, metadata records, and damage.
-Nothing is written.`,
+Nothing is written. For a folder of recordings, all in it are shown, but not
+what lies below.`,
 		Note: `--sizes lists the bytes of topics, the largest first: stored, their share of
 the chunks, pages or sections in the files, and raw, their messages before
 compression. Topics share the stored bytes of a chunk in proportion to their raw

@@ -50,7 +50,7 @@ func (e *env) merge(ctx context.Context) error {
 func (e *env) commonFormat(paths []string) (*storage.Format, error) {
 	common := &storage.Format{}
 	for i, path := range paths {
-		f, err := e.detect(path)
+		f, err := e.detectOne(path)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ func (e *env) takeInputs(job *convert.Job, paths []string) (err error) {
 			}
 		}
 		inputs[i].Path = path
-		if inputs[i].Format, err = e.detect(path); err != nil {
+		if inputs[i].Format, err = e.detectOne(path); err != nil {
 			return err
 		}
 	}

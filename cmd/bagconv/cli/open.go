@@ -62,7 +62,7 @@ func (e *env) openWith(ctx context.Context, path string, o storage.ReadOptions) 
 
 // refOf names a recording of the line, with the flags for inputs.
 func (e *env) refOf(path string) (recording.Ref, error) {
-	format, err := e.detect(path)
+	format, err := e.detectOne(path)
 	return e.refTo(path, format), err
 }
 

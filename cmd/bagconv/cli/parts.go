@@ -9,7 +9,9 @@ import (
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/internal/convert/batch"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/nearest"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // joinParts puts the name of a recording in the place of all its parts, if all of
@@ -73,4 +75,67 @@ func (e *env) isMany(words []string) bool {
 	}
 	found, err := (&batch.Finder{FS: e.fs, Formats: e.formats, Detect: e.detect}).Find(words)
 	return err == nil && len(found.Inputs) > 1
+}
+
+// recordingsIn lists the recordings in a folder: files, and folders in it that are one recording, but not what lies
+// below
+// those. It is nil for what is no folder, and for a folder that is a recording itself. Of a URL it is asked only about
+// a
+// folder of which no format is found.
+func (e *env) recordingsIn(path string, format *storage.Format) (paths []string) {
+	if iox.IsURL(path) && format != nil {
+		return nil
+	}
+	if st, err := e.fs.Stat(path); err != nil || !st.IsDir() {
+		return nil
+	}
+	finder := &batch.Finder{FS: e.fs, Formats: e.formats, Detect: e.detect, Flat: true}
+	found, err := finder.Find([]string{path})
+	if err != nil {
+		return nil
+	}
+	whole, err := iox.Abs(path)
+	for _, in := range found.Inputs {
+		rel, wrong := filepath.Rel(whole, in.Path)
+		if err != nil || wrong != nil || rel == "." {
+			return nil
+		}
+		paths = append(paths, filepath.Join(path, rel))
+	}
+	return paths
+}
+
+// eachIn puts the recordings in a folder in the place of the folder, for commands that read recordings one after the
+// other.
+func (e *env) eachIn(words []string) (paths []string) {
+	for _, word := range words {
+		format, err := e.formats.DetectIn(e.fs, word)
+		in := e.recordingsIn(word, format)
+		if len(in) == 0 || len(in) == 1 && err == nil {
+			in = []string{word}
+		}
+		paths = append(paths, in...)
+	}
+	return paths
+}
+
+// detectOne is detect for a command that takes one recording: it refuses a folder with several recordings in it.
+func (e *env) detectOne(path string) (*storage.Format, error) {
+	format, err := e.detect(path)
+	if err != nil {
+		return nil, err
+	}
+	if in := e.recordingsIn(path, format); len(in) > 1 {
+		return nil, &failure{path: path, what: fmt.Sprintf("a folder with %d recordings in it (%s)", len(in),
+			phrase.Clean(nearest.Some(baseNames(in), 3))), err: storage.ErrUnsupported,
+			hint: fmt.Sprintf("convert all: bagconv batch -O OUT/ %s; or name one: %s", phrase.Clean(path), phrase.Clean(in[0]))}
+	}
+	return format, nil
+}
+
+func baseNames(paths []string) (names []string) {
+	for _, p := range paths {
+		names = append(names, filepath.Base(p))
+	}
+	return names
 }

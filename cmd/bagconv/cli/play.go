@@ -80,7 +80,7 @@ func (e *env) play(ctx context.Context) (err error) {
 		return err
 	}
 	e.report.source, e.report.sink = paths[0], address
-	source, err := e.detect(paths[0])
+	source, err := e.detectOne(paths[0])
 	if err != nil {
 		return err
 	}

@@ -88,8 +88,8 @@ func TestSchemas(t *testing.T) {
 		status := valid(check, []int{0, 1, 4}, "check", "--json", path)
 		statuses[status]++
 		valid(info, []int{0, 1, 3}, "info", "--json", path)
-		if status == 1 {
-			continue // topics prints nothing then, and nothing can be converted
+		if _, refused := prints("list", "parts", "--json", path); status == 1 || refused == 1 {
+			continue // topics prints nothing then, and nothing can be converted; or it is a folder of recordings
 		}
 		valid(topics, []int{0, 3}, "info", "--topics", "--json", path)
 		valid(sizes, []int{0, 3}, "info", "--sizes", "--json", path)

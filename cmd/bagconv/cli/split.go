@@ -29,7 +29,7 @@ func (e *env) split(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	source, err := e.detect(in)
+	source, err := e.detectOne(in)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,9 +41,12 @@ type Finder struct {
 	Formats *storage.Registry
 	// as Registry.Detect; its errors are shown, and it may know formats that are not recognised by content
 	Detect func(path string) (*storage.Format, error)
-	// outputs mirror what lies below it; "": below each folder, and the folder that all files have in common
+	// outputs mirror what lies below it; "": below each folder, or if names of several folders are equal, below the
+	// folder
+	// that those have in common; and below the one that all files have in common
 	Base   string
 	Skip   []string // absolute paths of folders that are not looked into
+	Flat   bool     // in folders, only what lies in them itself: files, and folders that are one recording
 	result Found
 	seen   map[string]bool
 }
@@ -79,12 +83,22 @@ func (f *Finder) Find(words []string) (*Found, error) {
 		}
 	}
 	f.named(files)
-	for _, dir := range dirs {
-		base := dir
-		if f.Base != "" {
-			base = f.Base
+	began := len(f.result.Inputs)
+	owner := map[string]int{} // of a name: the folder
+	equal := false
+	for i, dir := range dirs {
+		before := len(f.result.Inputs)
+		f.walk(dir, cmp.Or(f.Base, dir))
+		for _, in := range f.result.Inputs[before:] {
+			other, named := owner[fold(in.Name)]
+			equal = equal || named && other != i
+			owner[fold(in.Name)] = i
 		}
-		f.walk(dir, base)
+	}
+	if equal && f.Base == "" {
+		for _, in := range f.result.Inputs[began:] {
+			in.Name = f.nameBelow(common(dirs), in)
+		}
 	}
 	return &f.result, nil
 }
@@ -116,7 +130,11 @@ func (f *Finder) named(files []*Input) {
 	}
 	base := f.Base
 	if base == "" {
-		base = common(inputs)
+		var dirs []string
+		for _, in := range inputs {
+			dirs = append(dirs, filepath.Dir(in.Path))
+		}
+		base = common(dirs)
 	}
 	for _, in := range inputs {
 		f.add(in, base)
@@ -144,11 +162,10 @@ func (f *Finder) togetherWith(in *Input, l *listing, is map[string]bool) *Input 
 	return in
 }
 
-// common returns the deepest folder that has all inputs in it.
-func common(inputs []*Input) string {
+// common returns the deepest folder that has all folders in it, or is one of them.
+func common(dirs []string) string {
 	base := ""
-	for i, in := range inputs {
-		dir := filepath.Dir(in.Path)
+	for i, dir := range dirs {
 		if i == 0 {
 			base = dir
 		}
@@ -184,7 +201,9 @@ func (f *Finder) walk(dir, base string) {
 		f.add(g.Input, base)
 	}
 	for _, sub := range l.folders {
-		f.walk(sub, base)
+		if !f.Flat || f.isWhole(sub) {
+			f.walk(sub, base)
+		}
 	}
 }
 
@@ -195,6 +214,12 @@ func (f *Finder) add(in *Input, base string) {
 	}
 	f.seen[in.Path] = true
 	in.measure()
+	in.Name = f.nameBelow(base, in)
+	f.result.Inputs = append(f.result.Inputs, in)
+}
+
+// nameBelow returns where an input lies below a folder, without its ending.
+func (f *Finder) nameBelow(base string, in *Input) string {
 	rel, err := filepath.Rel(base, in.Path)
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {
 		rel = filepath.Base(in.Path)
@@ -202,8 +227,7 @@ func (f *Finder) add(in *Input, base string) {
 	if in.Format == nil || !in.Format.Layout.Folder || len(in.Files) > 0 && in.Files[0] == in.Path {
 		rel = f.stem(rel)
 	}
-	in.Name = filepath.ToSlash(rel)
-	f.result.Inputs = append(f.result.Inputs, in)
+	return filepath.ToSlash(rel)
 }
 
 // Measure finds the files of an input by its path and format, and their size and time.

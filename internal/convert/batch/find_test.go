@@ -118,11 +118,15 @@ func TestFind(t *testing.T) {
 			"ros2/drive/more/m.bag ros2/drive/more/m bag 1/13",
 			"ros2/mcap ros2/mcap ros2mcap 2/28", "ros2/parts ros2/parts db3 2/32", "ros2/single/s.db3 ros2/single/s db3 2/17",
 			"others 1 links 1"}},
+		// Equal names of two folders: below the folder that they have in common.
 		{"", []string{"b", "rec/link"}, []string{
+			"b/a.bag b/a bag 1/13", "b/broken.bag b/broken - 1/0", "b/c.bag.active b/c bag 1/13",
+			"b/odd.bag.off b/odd.bag.off bag 1/13", "b/x.mcap b/x - 1/0", "rec/link/a.bag rec/link/a bag 1/13",
+			"rec/link/broken.bag rec/link/broken - 1/0", "rec/link/c.bag.active rec/link/c bag 1/13",
+			"rec/link/odd.bag.off rec/link/odd.bag.off bag 1/13", "rec/link/x.mcap rec/link/x - 1/0", "others 2 links 0"}},
+		{"", []string{"b", "ros2/single"}, []string{
 			"b/a.bag a bag 1/13", "b/broken.bag broken - 1/0", "b/c.bag.active c bag 1/13", "b/odd.bag.off odd.bag.off bag 1/13",
-			"b/x.mcap x - 1/0",
-			"rec/link/a.bag a bag 1/13", "rec/link/broken.bag broken - 1/0", "rec/link/c.bag.active c bag 1/13",
-			"rec/link/odd.bag.off odd.bag.off bag 1/13", "rec/link/x.mcap x - 1/0", "others 2 links 0"}},
+			"b/x.mcap x - 1/0", "ros2/single/s.db3 s db3 2/17", "others 1 links 0"}},
 		{"", []string{"a.bag", "b/a.bag", "a.bag"}, []string{"a.bag a bag 1/13", "b/a.bag b/a bag 1/13", "others 0 links 0"}},
 		{"", []string{"b/a.bag"}, []string{"b/a.bag a bag 1/13", "others 0 links 0"}},
 		{".", []string{"b/a.bag", "ros2/single"}, []string{"b/a.bag b/a bag 1/13", "ros2/single/s.db3 ros2/single/s db3 2/17",
