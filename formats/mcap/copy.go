@@ -339,9 +339,23 @@ func (s *stored) definedBefore(op byte, id uint16, at int64) bool {
 // defineBefore appends the definitions that a chunk needs, if neither the file has them nor the
 // chunk before their use. What the chunk defines itself counts as written then.
 func (w *writer) defineBefore(dst []byte, s *stored) []byte {
-	if !w.begun {
+	if !w.begun { // it defines the other channels that are known, unless the chunk does so
+		within, schemas := make([]bool, len(w.channels)), map[uint16]bool{}
+		for _, u := range s.used {
+			within[u.channel] = true
+		}
+		for _, d := range s.defines {
+			if d.op == opSchema {
+				schemas[d.id] = true
+				continue
+			}
+			c := s.from.channels[d.id].channel
+			if k := w.channels[c].schema; k < 0 || schemas[w.schemas[k].id] {
+				within[c] = true
+			}
+		}
 		for i := range w.channels {
-			if !slicesHas(s.used, i) {
+			if !within[i] {
 				dst = w.define(dst, i)
 			}
 		}
@@ -364,15 +378,6 @@ func (w *writer) defineBefore(dst []byte, s *stored) []byte {
 		}
 	}
 	return dst
-}
-
-func slicesHas(used []usedChannel, channel int) bool {
-	for i := range used {
-		if used[i].channel == channel {
-			return true
-		}
-	}
-	return false
 }
 
 // CopyBlock writes a chunk as it is stored. See storage.BlockCopier.

@@ -3,8 +3,10 @@ package mcap
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
@@ -204,6 +206,49 @@ func TestCopySeveral(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// TestCopyWhole: a file of ours that is copied is the same file, also if its first chunk defines a channel that only a
+// later chunk uses.
+func TestCopyWhole(t *testing.T) {
+	all, o := largeMessages(), storage.WriteOptions{NoSync: true, Compression: "zstd"}
+	for i := range all {
+		all[i].Topic = storage.TopicID(i / 45)
+	}
+	in, out := filepath.Join(t.TempDir(), "in.mcap"), filepath.Join(t.TempDir(), "out.mcap")
+	check(t, storagetest.WriteAll(Format, in, o, storagetest.Recording{Topics: copyTopics, Messages: all}))
+	r, err := Format.Open(t.Context(), in, storage.ReadOptions{Strict: true})
+	check(t, err)
+	defer func() { check(t, r.Close()) }()
+	joinFiles(t, []storage.Reader{r}, out, o)
+	a, err := os.ReadFile(in)
+	check(t, err)
+	b, err := os.ReadFile(out)
+	check(t, err)
+	if !bytes.Equal(a, b) {
+		t.Errorf("%d bytes have become %d", len(a), len(b))
+	}
+}
+
+// TestAboutTopics: the metadata record of a file by itself has no topics, unless a distribution is asked for, whose
+// recorder writes them. It is read as before.
+func TestAboutTopics(t *testing.T) {
+	for profile, want := range map[string]bool{"": false, "jazzy": true} {
+		path := filepath.Join(t.TempDir(), "in.mcap")
+		check(t, storagetest.WriteAll(Format, path, storage.WriteOptions{NoSync: true, Profile: profile,
+			Metadata: map[string]string{storage.MetaDistro: "rolling", "k": "v"}},
+			storagetest.Recording{Topics: copyTopics, Messages: largeMessages()[:2]}))
+		r, err := Format.Open(t.Context(), path, storage.ReadOptions{Strict: true})
+		check(t, err)
+		defer func() { check(t, r.Close()) }()
+		info, text := r.Info(), r.(*reader).own.serialized
+		if some := strings.Contains(text, "name: /a"); some != want || !strings.Contains(text, "message_count: 2") {
+			t.Errorf("%q: the record is %s", profile, text)
+		}
+		if len(info.Topics) != 2 || info.Metadata[storage.MetaDistro] != "rolling" || info.Metadata["k"] != "v" {
+			t.Errorf("%q: %d topics, %v", profile, len(info.Topics), info.Metadata)
+		}
 	}
 }
 

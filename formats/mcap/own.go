@@ -116,7 +116,11 @@ func (w *writer) writeOwn() error {
 		m.values = []pair{{keyDistribution, distro}}
 		return w.writeMetadata(m)
 	}
-	about := w.own.profile.Metadata(mcapStorage, w.own.values, w.addTopics(nil), []ros2bag.Part{w.part()})
+	var topics []ros2bag.Topic
+	if w.listsTopics() {
+		topics = w.addTopics(nil)
+	}
+	about := w.own.profile.Metadata(mcapStorage, w.own.values, topics, []ros2bag.Part{w.part()})
 	if w.out != nil { // a file by itself does not depend on its name
 		about.Paths, about.Files = nil, nil
 	}
@@ -126,6 +130,12 @@ func (w *writer) writeOwn() error {
 	}
 	m.values = []pair{{keySerialized, text}}
 	return w.writeMetadata(m)
+}
+
+// listsTopics reports whether the record has the topics, too, which any reader takes from the channels: in a part of a
+// folder, in a file that had a record, and where a distribution is asked for, whose recorder writes them.
+func (w *writer) listsTopics() bool {
+	return w.out == nil || w.old != nil || w.own.profile.Distro != ""
 }
 
 // addTopics returns the topics as metadata.yaml has them. Their messages are added to the messages

@@ -197,7 +197,9 @@ func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	c := outChannel{schema: -1}
 	c.id, c.topic, c.encoding = uint16(len(w.channels)+1), t.Name, t.Encoding
 	c.metadata = metadataOf(&t, t.Encoding == "cdr" && !w.profiled, w.qosText)
-	c.about = aboutTopic(&t)
+	if w.listsTopics() {
+		c.about = aboutTopic(&t)
+	}
 	if w.schemed || t.Type != "" || t.Schema.Encoding != "" || len(t.Schema.Data) > 0 {
 		s := schema{name: t.Type, encoding: t.Schema.Encoding, data: t.Schema.Data}
 		k := string(s.append(nil))
