@@ -218,7 +218,7 @@ func (d *DB) Run(sql string, args ...any) error {
 	return d.Query(sql, func(*Stmt) error { return nil }, args...)
 }
 
-// Bind binds int64, string and []byte values to parameters 1, 2, ... of a statement that
+// Bind binds nil, int64, float64, string and []byte values to parameters 1, 2, ... of a statement that
 // is not running. Texts and blobs are copied into memory of the statement.
 func (s *Stmt) Bind(args ...any) error {
 	if len(s.values) > 0 {
@@ -228,8 +228,12 @@ func (s *Stmt) Bind(args ...any) error {
 	for i, a := range args {
 		var err error
 		switch a := a.(type) {
+		case nil:
+			err = s.check(engine.Xsqlite3_bind_null(s.db.tls, s.c, int32(i+1)))
 		case int64:
 			err = s.check(engine.Xsqlite3_bind_int64(s.db.tls, s.c, int32(i+1), a))
+		case float64:
+			err = s.check(engine.Xsqlite3_bind_double(s.db.tls, s.c, int32(i+1), a))
 		case string:
 			var p uintptr
 			if p, err = s.copy(a); err == nil {
@@ -314,6 +318,14 @@ func (s *Stmt) Int(col int) int64 { return engine.Xsqlite3_column_int64(s.db.tls
 // IsInt reports whether the value is an integer.
 func (s *Stmt) IsInt(col int) bool { return s.kind(col) == engine.SQLITE_INTEGER }
 
+// IsNull reports whether the value is NULL.
+func (s *Stmt) IsNull(col int) bool { return s.kind(col) == engine.SQLITE_NULL }
+
+// Float returns the value in column col of the current row as a number.
+func (s *Stmt) Float(col int) float64 {
+	return engine.Xsqlite3_column_double(s.db.tls, s.c, int32(col))
+}
+
 func (s *Stmt) kind(col int) int32 { return engine.Xsqlite3_column_type(s.db.tls, s.c, int32(col)) }
 
 // Bytes returns a blob or text in SQLite's memory, valid until the next step. It
@@ -334,7 +346,7 @@ func (s *Stmt) Text(col int) string { return string(s.Bytes(col)) }
 func (d *DB) One(sql string, args ...any) (v int64, ok bool, err error) {
 	err = d.Query(sql, func(s *Stmt) error {
 		if !ok {
-			v, ok = s.Int(0), s.kind(0) != engine.SQLITE_NULL
+			v, ok = s.Int(0), !s.IsNull(0)
 		}
 		return nil
 	}, args...)

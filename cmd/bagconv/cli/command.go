@@ -17,7 +17,7 @@ func assemble(e *env) []*flags.Command {
 		e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.appendCommand(), e.recordCommand(),
 		e.playCommand(), e.reindexCommand(), e.infoCommand(), e.listCommand(), e.catCommand(),
 		e.defsCommand(), e.genCommand(), e.checkCommand(), e.verifyCommand(), e.batchCommand(),
-		e.planCommand(), e.workCommand(), e.collectCommand(), e.serveCommand(), e.formatsCommand(),
+		e.planCommand(), e.workCommand(), e.collectCommand(), e.indexCommand(), e.serveCommand(), e.formatsCommand(),
 		e.completionCommand(), e.versionCommand(), e.manCommand(), e.helpCommand(),
 	}
 	return flags.Assemble(append(list, e.moreCommands...), e.flagTable())

@@ -17,8 +17,8 @@ func (e *env) flagTable() (table []*flags.Flag) {
 		e.outputFlags(), e.optionFlags(), s.aboutFlags(),
 		e.messageFlags(), s.extraFlags(), s.runFlags(), s.remoteFlags(), e.keyFlags(),
 		fileFlags(runGroup, writes+" import record play"), s.listFlags(), s.defsFlags(), s.infoFlags(), s.checkFlags(),
-		s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.migrateFlags(), s.serveFlags(),
-		fileFlags(readGroup, "list"), e.moreFlags,
+		s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.indexFlags(), s.migrateFlags(),
+		s.serveFlags(), fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {
 			table = append(table, &part[i])
@@ -59,8 +59,8 @@ func (s *settings) readFlags() []flags.Flag {
 		distro.In(readGroup,
 			"ROS 2 distribution, such as humble, whose standard definitions to use; ROS 1 types come from noetic", "defs"),
 		s.threadsFlag().In(readGroup, "number of workers, "+strconv.Itoa(convert.MaxThreads)+
-			" at most; 0 (default) is one per core, up to 12", "cat info check verify"),
-		s.progressFlag().In(readGroup, "", "info check verify"),
+			" at most; 0 (default) is one per core, up to 12", "cat info check verify index"),
+		s.progressFlag().In(readGroup, "", "info check verify index"),
 		quiet.In(readGroup, "print nothing if they are equal", "verify"),
 	}
 }

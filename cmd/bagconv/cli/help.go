@@ -68,7 +68,7 @@ const exitsHelp = `EXIT STATUS
   2    the command line is wrong
   3    done, but something is damaged or lost; the report names it
   4    check: there are findings; verify: there are differences
-  5    batch, work, collect: some inputs failed
+  5    batch, index, work, collect: some inputs failed
   75   work, collect: some tasks may succeed if they are tried again
   130  interrupted
 
@@ -81,9 +81,8 @@ func (e *env) book() *help.Book {
 		names = append(names, t.Name)
 	}
 	return &help.Book{
-		Intro: `bagconv converts robot recordings between all formats that bagconv formats
-lists, with their messages, so that the tools of the new format can read and play
-them. It needs neither ROS nor Apollo. bagconv IN OUT converts IN.`,
+		Intro: `bagconv IN OUT converts a robot recording into any format that bagconv formats
+lists, with its messages. It needs neither ROS nor Apollo.`,
 		Closing: `bagconv COMMAND -h explains a command, bagconv COMMAND --help all its flags, and
 bagconv help TOPIC ` + strings.Join(names, ", ") + `. More commands: formats, completion, man, version.
 Flags may stand anywhere; after -- everything is a file name. --color auto|always|never

@@ -142,5 +142,7 @@ func TestSchemas(t *testing.T) {
 	for _, encrypted := range samples.Glob(t, "ros1/generated/encrypted-none.bag") { // found to be a bag, and not read
 		valid(verify, []int{1}, "verify", "--json", paths[0], encrypted)
 	}
+	valid(loadSchema(t, "index.schema.json"), []int{5}, "index", "--json", "-o", filepath.Join(t.TempDir(), "c.sqlite"),
+		paths[0], paths[7])
 	valid(loadSchema(t, "formats.schema.json"), []int{0}, "formats", "--json")
 }

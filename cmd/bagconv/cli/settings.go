@@ -33,6 +33,7 @@ type settings struct {
 	check   checkSettings
 	export  exportSettings
 	imports importSettings
+	index   indexSettings
 	info    infoSettings
 	list    listSettings
 	live    liveSettings
@@ -80,6 +81,9 @@ type importSettings struct {
 	form       string   // of the input
 	topic, typ string
 }
+
+// indexSettings are the flags of index.
+type indexSettings struct{ full bool }
 
 // infoSettings are the flags of info.
 type infoSettings struct {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// NewRows returns a batch for rows that are put together of values of other batches: AppendFrom, AppendBetween or
-// AppendNull for each of its Columns, then AddRow.
+// NewRows returns a batch for rows that are put together of values of other batches, or of bytes: AppendFrom,
+// AppendBetween, AppendBytes or AppendNull for each of its Columns, then AddRow.
 func NewRows(schema []Field) *Batch {
 	p := &Program{schema: schema}
 	for i := range p.schema {
@@ -54,6 +54,15 @@ func (c *Column) AppendNull() {
 		}
 	default:
 		c.Values = append(c.Values, make([]byte, c.Field.Width())...)
+	}
+}
+
+// AppendBytes appends a value: a number of Width bytes, a text or bytes.
+func (c *Column) AppendBytes(b []byte) {
+	c.mark(true)
+	c.Values = append(c.Values, b...)
+	if c.Field.text() {
+		c.Offsets = append(c.Offsets, int32(len(c.Values)))
 	}
 }
 
