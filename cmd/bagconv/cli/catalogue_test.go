@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/sqlite"
@@ -25,12 +26,15 @@ func TestCatalogueQuestions(t *testing.T) {
 	}
 	dir := t.TempDir()
 	parquet, database := filepath.Join(dir, "c.parquet"), filepath.Join(dir, "c.sqlite")
-	later := filepath.Join(dir, "later.bag")
-	if _, status := prints("filter", filepath.Join(testdata, "tiny.bag"), later, "--offset", "1h"); status != 0 {
-		t.Fatalf("exit status %d", status)
+	tiny, later, copied := filepath.Join(testdata, "tiny.bag"), filepath.Join(dir, "later.bag"),
+		filepath.Join(dir, "tiny.mcap")
+	for _, args := range [][]string{{"filter", tiny, later, "--offset", "1h"}, {tiny, copied}} {
+		if _, status := prints(args...); status != 0 {
+			t.Fatalf("%q: exit status %d", args, status)
+		}
 	}
 	for _, path := range []string{parquet, database} {
-		if _, status := prints("index", testdata, later, "-o", path); status != 5 { // some of testdata cannot be read
+		if _, status := prints("index", testdata, later, copied, "-o", path, "--content"); status != 5 { // some of testdata cannot be read
 			t.Fatalf("%s: exit status %d", path, status)
 		}
 	}
@@ -53,9 +57,18 @@ func TestCatalogueQuestions(t *testing.T) {
 	defer db.Close()
 	var counts []int
 	for i, sql := range questions {
-		n := 0
-		if err := db.Query(sql, func(*sqlite.Stmt) error { n++; return nil }); err != nil || n == 0 {
+		n, pair := 0, false
+		err := db.Query(sql, func(s *sqlite.Stmt) error {
+			n++
+			pair = pair || slices.Contains([]string{s.Text(0), s.Text(1)}, tiny) &&
+				slices.Contains([]string{s.Text(0), s.Text(1)}, copied)
+			return nil
+		})
+		if err != nil || n == 0 {
 			t.Errorf("question %d: %d rows, %v", i+1, n, err)
+		}
+		if i == 19 && !pair {
+			t.Errorf("%s and %s are not copies", tiny, copied)
 		}
 		counts = append(counts, n)
 	}

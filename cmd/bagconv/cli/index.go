@@ -14,8 +14,10 @@ import (
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/verify"
 	"github.com/bagconv/bagconv/internal/convert/batch"
 	"github.com/bagconv/bagconv/internal/convert/catalogue"
+	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -102,8 +104,12 @@ func (e *env) indexJob(path string, inputs []*batch.Input) *catalogue.Job {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	if e.set.index.content {
+		workers = max(1, workers/contentThreads)
+	}
 	return &catalogue.Job{
 		FS: e.fs, Path: path, Inputs: inputs, Name: inputName, Workers: workers, Full: e.set.index.full,
+		Content:  e.set.index.content,
 		Describe: e.describeIndexed, Explain: explain,
 		Done: func(r *catalogue.Recording, kept bool) {
 			n, done = n+1, done+r.Size
@@ -119,18 +125,46 @@ func (e *env) indexJob(path string, inputs []*batch.Input) *catalogue.Job {
 	}
 }
 
-// describeIndexed returns what the reader of a recording knows.
-func (e *env) describeIndexed(ctx context.Context, in *batch.Input) (_ *storage.Info, err error) {
+// describeIndexed returns what the reader of a recording knows, and with --content what its messages have.
+func (e *env) describeIndexed(ctx context.Context, in *batch.Input) (*storage.Info, *catalogue.Content, error) {
 	ref := e.refTo(in.Path, in.Format)
 	ref.Read.InfoOnlyAbove = scanLimitOf(in.Path)
 	r, err := in.Format.Open(ctx, in.Path, ref.Read)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	info := r.Info()
+	info := r.Info().Clone()
 	info.Damage = r.Damage()
-	return info, nil
+	if err := r.Close(); err != nil || !e.set.index.content || info.Locked {
+		return info, nil, err
+	}
+	content, warnings, err := contentIndexed(ctx, e.refTo(in.Path, in.Format), info)
+	info.Warnings = append(slices.Clone(info.Warnings), warnings...)
+	return info, content, err
+}
+
+// contentThreads is the number of workers of each recording whose messages are read.
+const contentThreads = 2
+
+// contentIndexed reads the messages of a recording. The hashes are the work of a comparison of the recording with
+// itself.
+func contentIndexed(ctx context.Context, ref recording.Ref, info *storage.Info) (*catalogue.Content,
+	[]storage.Warning, error) {
+	side := verify.Side{Ref: ref}
+	res, err := verify.Run(ctx, verify.Job{A: side, B: side, Threads: contentThreads})
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &catalogue.Content{Hashes: map[catalogue.Key]string{}}
+	for _, t := range res.Topics {
+		if t.Basis == "content" && t.A != nil {
+			c.Hashes[catalogue.Key{Name: t.A.Name, Type: t.A.Type, Encoding: t.A.Encoding}] = t.A.Hash
+		}
+	}
+	if catalogue.HasFixes(info) {
+		c.Boxes, err = catalogue.Boxes(ctx, ref, contentThreads)
+	}
+	return c, res.A.Warnings, err
 }
 
 // sayIndexed says what is wrong with a recording that was read.
@@ -194,8 +228,8 @@ func (e *env) indexCommand() flags.Command {
 		Name: "index", Part: manyPart, Call: "index IN... -o FILE", Summary: "list recordings in a table for SQL",
 		About: `Writes what the recordings in IN have into one file, a row for each recording and
 topic: times, counts, rates, types, hashes of definitions, sizes, damage. IN is as for
-bagconv batch. No messages are read but of small files without an index. DuckDB and
-sqlite3 query the file; docs/catalogue.md has questions with their SQL.`,
+bagconv batch. Without --content no messages are read but of small files without an
+index. DuckDB and sqlite3 query the file; docs/catalogue.md has questions with SQL.`,
 		Note: `A file that exists is brought up to date: recordings whose files have the same
 size and time (in a store: the same ETag) are not opened, and those that are
 gone lose their rows. What could not be read is tried again, and has a row with
@@ -223,6 +257,9 @@ func (s *settings) indexFlags() []flags.Flag {
 			Help: "the catalogue, which may exist; the ending chooses Parquet (.parquet) or SQLite (.sqlite, .sqlite3, .db)"},
 		flags.Flag{Name: "full", Kind: flags.OnOff, Set: flags.Put(&s.index.full),
 			Help: "read all recordings, also those that have not changed"},
+		flags.Flag{Name: "content", Kind: flags.OnOff, Set: flags.Put(&s.index.content),
+			Help: "read all messages, for the content hash of each topic, which copies in other formats share, and the " +
+				"bounding box of positions by satellites"},
 		s.jsonFlag(),
 		flags.Flag{Name: "quiet", Short: "q", Kind: flags.OnOff, Set: flags.Put(&s.quiet), Help: "print errors only"},
 		flags.Flag{Name: "verbose", Short: "v", Kind: flags.OnOff, Set: flags.Put(&s.verbose),

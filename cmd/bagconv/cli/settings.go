@@ -83,7 +83,7 @@ type importSettings struct {
 }
 
 // indexSettings are the flags of index.
-type indexSettings struct{ full bool }
+type indexSettings struct{ full, content bool }
 
 // infoSettings are the flags of info.
 type infoSettings struct {

@@ -23,10 +23,12 @@ type Job struct {
 	Name    func(in *batch.Input) string // of a recording, in the catalogue
 	Workers int
 	Full    bool // every recording is read
+	Content bool // Describe reads messages: rows without what these have are not kept
 
-	// Describe opens a recording, and returns what its reader knows. It is called on several goroutines. An error
-	// that does not end ctx is the error of this recording.
-	Describe func(ctx context.Context, in *batch.Input) (*storage.Info, error)
+	// Describe opens a recording, and returns what its reader knows, and with Content what its messages have. It is
+	// called on several goroutines. An error that does not end ctx is the error of this recording; what is returned
+	// with it counts.
+	Describe func(ctx context.Context, in *batch.Input) (*storage.Info, *Content, error)
 	Explain  func(err error) string        // the text of an error
 	Done     func(r *Recording, kept bool) // called for each recording, in order
 }
@@ -120,7 +122,7 @@ func (b *builder) take() (*entry, int64, bool) {
 		e.err = b.forward()
 	}
 	if b.row != nil && b.row.Path == e.row.Path {
-		if same(b.row, e.row) && utf8.ValidString(e.name) {
+		if same(b.row, e.row) && utf8.ValidString(e.name) && (b.row.Content || b.row.Locked || !b.Content) {
 			e.row, e.kept = b.row, true
 		}
 		b.row = nil
@@ -152,17 +154,22 @@ func (b *builder) read(ctx context.Context, e *entry) error {
 	}
 	err := e.in.Err
 	var info *storage.Info
+	var content *Content
 	if err == nil {
-		info, err = b.Describe(ctx, e.in)
+		info, content, err = b.Describe(ctx, e.in)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if info != nil {
+		e.row.describe(info)
+	}
+	if content != nil {
+		e.row.addContent(content)
+	}
 	if err != nil {
 		e.row.Error = e.row.text(b.Explain(err))
-		return nil
 	}
-	e.row.describe(info)
 	return nil
 }
 

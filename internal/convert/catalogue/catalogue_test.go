@@ -50,6 +50,17 @@ func hostile(n int) *storage.Info {
 	return info
 }
 
+// contentOf returns what messages of the topics of a recording may have.
+func contentOf(info *storage.Info) *catalogue.Content {
+	c := &catalogue.Content{Hashes: map[catalogue.Key]string{}, Boxes: map[catalogue.Key]*catalogue.Box{}}
+	for i, t := range info.Topics[:len(info.Topics)/2] {
+		k := catalogue.Key{Name: t.Name, Type: t.Type, Encoding: t.Encoding}
+		c.Hashes[k] = fmt.Sprintf("%064x", i)
+		c.Boxes[k] = &catalogue.Box{Fixes: int64(i), LatMin: -90, LatMax: 0.1, LonMin: math.Copysign(0, -1), LonMax: 180}
+	}
+	return c
+}
+
 // inputs are n recordings of hostile.
 func inputs(n int) (list []*batch.Input) {
 	format := &storage.Format{Name: "bag"}
@@ -75,12 +86,12 @@ func write(t *testing.T, path string, list []*batch.Input, full bool) (*catalogu
 	}
 	result, err := catalogue.Write(t.Context(), &catalogue.Job{
 		Path: path, Inputs: list, Name: func(in *batch.Input) string { return in.Path }, Workers: 4, Full: full,
-		Describe: func(_ context.Context, in *batch.Input) (*storage.Info, error) {
+		Describe: func(_ context.Context, in *batch.Input) (*storage.Info, *catalogue.Content, error) {
 			opened.Add(1)
 			if n := numbers[in]; n%11 != 3 {
-				return hostile(n), nil
+				return hostile(n), contentOf(hostile(n)), nil
 			}
-			return nil, errors.New("<b>broken</b>\x00 \xff")
+			return nil, nil, errors.New("<b>broken</b>\x00 \xff")
 		},
 		Explain: error.Error,
 	}, before)
@@ -191,9 +202,12 @@ func TestRefused(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err = catalogue.Write(ctx, &catalogue.Job{Path: path, Inputs: inputs(20), Workers: 2,
-			Name:     func(in *batch.Input) string { return in.Path },
-			Describe: func(context.Context, *batch.Input) (*storage.Info, error) { cancel(); return hostile(1), nil },
-			Explain:  error.Error}, before)
+			Name: func(in *batch.Input) string { return in.Path },
+			Describe: func(context.Context, *batch.Input) (*storage.Info, *catalogue.Content, error) {
+				cancel()
+				return hostile(1), nil, nil
+			},
+			Explain: error.Error}, before)
 		now, _ := os.ReadFile(path)
 		if !errors.Is(err, context.Canceled) || !bytes.Equal(now, whole) {
 			t.Errorf("%s: %v; it has changed: %v", ending, err, !bytes.Equal(now, whole))

@@ -90,7 +90,7 @@ func (r *Recording) describe(info *storage.Info) {
 }
 
 // addTopics adds the topics of a recording.
-func (r *Recording) addTopics(d *recording.Description, hashes map[topicKey]string) {
+func (r *Recording) addTopics(d *recording.Description, hashes map[Key]string) {
 	r.TopicCount = int64(len(d.Topics))
 	if more := len(d.Topics) - MaxTopics; more > 0 {
 		r.LeftOut += int64(more)
@@ -99,7 +99,8 @@ func (r *Recording) addTopics(d *recording.Description, hashes map[topicKey]stri
 	var all []string
 	for i := range d.Topics {
 		t := &d.Topics[i]
-		hash := hashes[topicKey{t.Name, t.Type, t.Encoding}]
+		key := Key{t.Name, t.Type, t.Encoding}
+		hash := hashes[key]
 		if hash != "" {
 			all = append(all, t.Type+"\x00"+hash)
 		}
@@ -116,7 +117,7 @@ func (r *Recording) addTopics(d *recording.Description, hashes map[topicKey]stri
 			hz := math.Round(float64(t.Count-1)/(float64(*r.DurationNS)/1e9)*1000) / 1000
 			row.Hz = &hz
 		}
-		r.Topics = append(r.Topics, row)
+		r.Topics, r.keys = append(r.Topics, row), append(r.keys, key)
 	}
 	if slices.Sort(all); len(all) > 0 {
 		hash := hashOf(slices.Compact(all)...)
@@ -124,23 +125,20 @@ func (r *Recording) addTopics(d *recording.Description, hashes map[topicKey]stri
 	}
 }
 
-// A topicKey is what the publishers of a topic have in common.
-type topicKey struct{ name, typ, encoding string }
-
 // definitions returns a hash of the definitions of each topic that has one.
-func definitions(info *storage.Info) map[topicKey]string {
-	list := map[topicKey][]string{}
+func definitions(info *storage.Info) map[Key]string {
+	list := map[Key][]string{}
 	for i := range info.Topics {
 		t := &info.Topics[i]
 		if t.Schema.Encoding == "" && len(t.Schema.Data) == 0 {
 			continue
 		}
-		k := topicKey{t.Name, t.Type, t.Encoding}
+		k := Key{t.Name, t.Type, t.Encoding}
 		if hash := hashOf(t.Schema.Encoding, string(t.Schema.Data)); !slices.Contains(list[k], hash) {
 			list[k] = append(list[k], hash)
 		}
 	}
-	out := map[topicKey]string{}
+	out := map[Key]string{}
 	for k, hashes := range list {
 		if out[k] = hashes[0]; len(hashes) > 1 { // publishers that do not agree
 			slices.Sort(hashes)

@@ -25,8 +25,10 @@ type Recording struct {
 	LostBytes     int64
 	Error         *string // why it cannot be read
 	LeftOut       int64
+	Content       bool // its messages were read
 
 	Topics []Topic
+	keys   []Key // of Topics, as the recording has them; nil if the row comes from a catalogue
 }
 
 // A Topic is what a catalogue has of a topic.
@@ -41,6 +43,12 @@ type Topic struct {
 	DefinitionHash       *string
 	MD5Sum               *string
 	TypeHash             *string
+
+	ContentHash    *string // nil unless messages were read, as the next two
+	Fixes          *int64
+	FixesLeftOut   *int64
+	LatMin, LatMax *float64 // nil without a fix
+	LonMin, LonMax *float64
 }
 
 // A kind is what the values of a column are.
@@ -88,6 +96,7 @@ var (
 		{"lost_bytes", integer, false, func(r *Recording) any { return &r.LostBytes }},
 		{"error", text, true, func(r *Recording) any { return &r.Error }},
 		{"left_out", integer, false, func(r *Recording) any { return &r.LeftOut }},
+		{"content", truth, false, func(r *Recording) any { return &r.Content }},
 	}
 	topicColumns = []column[Topic]{
 		{"topic", text, false, func(t *Topic) any { return &t.Name }},
@@ -102,6 +111,13 @@ var (
 		{"definition_hash", text, true, func(t *Topic) any { return &t.DefinitionHash }},
 		{"md5sum", text, true, func(t *Topic) any { return &t.MD5Sum }},
 		{"type_hash", text, true, func(t *Topic) any { return &t.TypeHash }},
+		{"content_hash", text, true, func(t *Topic) any { return &t.ContentHash }},
+		{"fixes", integer, true, func(t *Topic) any { return &t.Fixes }},
+		{"fixes_left_out", integer, true, func(t *Topic) any { return &t.FixesLeftOut }},
+		{"lat_min", real, true, func(t *Topic) any { return &t.LatMin }},
+		{"lat_max", real, true, func(t *Topic) any { return &t.LatMax }},
+		{"lon_min", real, true, func(t *Topic) any { return &t.LonMin }},
+		{"lon_max", real, true, func(t *Topic) any { return &t.LonMax }},
 	}
 )
 
