@@ -19,6 +19,7 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/catalogue"
 	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -56,14 +57,17 @@ func (e *env) index(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, before.Close())
 	}
-	result, err := catalogue.Write(ctx, e.indexJob(path, found.Inputs), before)
+	run := &indexRun{env: e, show: e.newProgress(), began: time.Now(), inputs: found.Inputs}
+	result, err := catalogue.Write(ctx, run.job(path), before)
+	run.show.stop()
+	run.say()
 	switch {
 	case errors.Is(err, context.Canceled):
 		return &failure{path: out, what: "interrupted; the catalogue is as it was", err: context.Canceled}
 	case err != nil:
 		return explainCatalogue(out, err)
 	}
-	if err := e.writeIndexed(&indexJSON{schemaVersion, out, result, found.Others, len(found.Links)}); err != nil {
+	if err := e.writeIndexed(&indexJSON{schemaVersion, remote.Show(out), result, found.Others, len(found.Links)}); err != nil {
 		return err
 	}
 	return outcome{some: result.Failed > 0, lossy: result.Damaged > 0}.end()
@@ -93,35 +97,76 @@ func (e *env) findIndexed(path string) (*batch.Found, error) {
 	return found, nil
 }
 
-// indexJob returns the job of a catalogue.
-func (e *env) indexJob(path string, inputs []*batch.Input) *catalogue.Job {
-	show, began, n := e.newProgress(), time.Now(), int64(0)
-	size, done, messages := int64(0), int64(0), int64(0)
-	for _, in := range inputs {
+// An indexRun is a catalogue in the making.
+type indexRun struct {
+	*env
+	show           progress
+	began          time.Time
+	inputs         []*batch.Input
+	done, messages int64
+	lines          [][2]string // what is wrong, and with which recording
+	more           int         // lines that are not kept
+}
+
+// maxIndexLines is how many recordings are named of which something is wrong.
+const maxIndexLines = 100
+
+// job returns the job of a catalogue.
+func (x *indexRun) job(path string) *catalogue.Job {
+	size := int64(0)
+	for _, in := range x.inputs {
 		size += in.Size
 	}
-	workers := e.set.job.Threads
+	workers := x.set.job.Threads
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	if e.set.index.content {
+	if x.set.index.content {
 		workers = max(1, workers/contentThreads)
 	}
 	return &catalogue.Job{
-		FS: e.fs, Path: path, Inputs: inputs, Name: inputName, Workers: workers, Full: e.set.index.full,
-		Content:  e.set.index.content,
-		Describe: e.describeIndexed, Explain: explain,
+		FS: x.fs, Path: path, Inputs: x.inputs, Workers: workers, Full: x.set.index.full, Content: x.set.index.content,
+		Name:     func(in *batch.Input) string { return remote.Show(in.Path) },
+		Describe: x.describeIndexed, Explain: func(err error) string { return iox.ShowAll(explain(err)) },
 		Done: func(r *catalogue.Recording, kept bool) {
-			n, done = n+1, done+r.Size
+			x.done += r.Size
 			if r.Messages != nil {
-				messages += *r.Messages
+				x.messages += *r.Messages
 			}
-			show.update(convert.Progress{Bytes: done, Total: size, Messages: messages, Elapsed: time.Since(began)})
-			if n == int64(len(inputs)) {
-				show.stop()
+			x.show.update(convert.Progress{Bytes: x.done, Total: size, Messages: x.messages, Elapsed: time.Since(x.began)})
+			if !x.set.quiet && (!kept || x.set.verbose) {
+				x.note(r)
 			}
-			e.sayIndexed(r, kept)
 		},
+	}
+}
+
+// note keeps what is wrong with a recording, to be said when the progress is not shown any more.
+func (x *indexRun) note(r *catalogue.Recording) {
+	add := func(what, line string) {
+		if len(x.lines) == maxIndexLines {
+			x.more++
+			return
+		}
+		x.lines = append(x.lines, [2]string{what, line})
+	}
+	switch {
+	case r.Error != nil:
+		add("failed", *r.Error)
+	case r.Damage != nil:
+		add("damaged", r.Path+": "+*r.Damage)
+	}
+	if r.LeftOut > 0 {
+		add("note", r.Path+": "+phrase.Count(r.LeftOut, "topic or text")+" left out, as the catalogue has no place for it")
+	}
+}
+
+func (x *indexRun) say() {
+	for _, l := range x.lines {
+		x.writeLines(l[0], []string{l[1]})
+	}
+	if x.more > 0 {
+		x.writeLines("note", []string{fmt.Sprintf("%d more of these lines; the catalogue has all", x.more)})
 	}
 }
 
@@ -165,23 +210,6 @@ func contentIndexed(ctx context.Context, ref recording.Ref, info *storage.Info) 
 		c.Boxes, err = catalogue.Boxes(ctx, ref, contentThreads)
 	}
 	return c, res.A.Warnings, err
-}
-
-// sayIndexed says what is wrong with a recording that was read.
-func (e *env) sayIndexed(r *catalogue.Recording, kept bool) {
-	if e.set.quiet || kept && !e.set.verbose {
-		return
-	}
-	switch {
-	case r.Error != nil:
-		e.writeLines("failed", []string{*r.Error})
-	case r.Damage != nil:
-		e.writeLines("damaged", []string{r.Path + ": " + *r.Damage})
-	}
-	if r.LeftOut > 0 {
-		e.writeLines("note", []string{r.Path + ": " + phrase.Count(r.LeftOut, "topic or text") +
-			" too many or too long for the catalogue"})
-	}
 }
 
 // writeIndexed prints what is in the catalogue.

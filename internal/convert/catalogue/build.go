@@ -52,6 +52,7 @@ type entry struct {
 	name string
 	row  *Recording
 	kept bool
+	odd  bool  // its path may stand for several recordings, so that no row is known to be its
 	err  error // of the catalogue before
 }
 
@@ -63,6 +64,10 @@ func Write(ctx context.Context, job *Job, previous Reader) (*Result, error) {
 		b.list = append(b.list, &entry{in: in, name: job.Name(in)})
 	}
 	slices.SortStableFunc(b.list, func(x, y *entry) int { return cmp.Compare(valid(x.name), valid(y.name)) })
+	for i, e := range b.list {
+		e.odd = !utf8.ValidString(e.name) || i > 0 && b.list[i-1].name == e.name ||
+			i+1 < len(b.list) && b.list[i+1].name == e.name
+	}
 	k := kindBy(job.Path)
 	if k == nil {
 		return nil, errors.Join(ErrOther, previous.Close())
@@ -122,7 +127,7 @@ func (b *builder) take() (*entry, int64, bool) {
 		e.err = b.forward()
 	}
 	if b.row != nil && b.row.Path == e.row.Path {
-		if same(b.row, e.row) && utf8.ValidString(e.name) && (b.row.Content || b.row.Locked || !b.Content) {
+		if same(b.row, e.row) && !e.odd && (b.row.Content || b.row.Locked || !b.Content) {
 			e.row, e.kept = b.row, true
 		}
 		b.row = nil

@@ -174,6 +174,23 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// TestSameNames: recordings that are shown by one name are not taken for each other.
+func TestSameNames(t *testing.T) {
+	for _, ending := range []string{".parquet", ".sqlite"} {
+		path := filepath.Join(t.TempDir(), "c"+ending)
+		list := inputs(6)
+		for _, in := range list[1:5] {
+			in.Path = list[1].Path
+		}
+		write(t, path, list, false)
+		was, _ := os.ReadFile(path)
+		result, opened := write(t, path, list, false)
+		if now, _ := os.ReadFile(path); opened != 5 || result.Kept != 1 || !bytes.Equal(was, now) {
+			t.Errorf("%s: %d opened, %+v, the same bytes: %v", ending, opened, result, bytes.Equal(was, now))
+		}
+	}
+}
+
 // TestRefused: what is no catalogue is not replaced, a broken one only if nothing of it is needed, and a run that fails
 // leaves the catalogue as it is.
 func TestRefused(t *testing.T) {
