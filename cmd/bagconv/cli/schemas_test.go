@@ -143,6 +143,6 @@ func TestSchemas(t *testing.T) {
 		valid(verify, []int{1}, "verify", "--json", paths[0], encrypted)
 	}
 	valid(loadSchema(t, "index.schema.json"), []int{5}, "index", "--json", "-o", filepath.Join(t.TempDir(), "c.sqlite"),
-		paths[0], paths[7])
+		paths[0], paths[6])
 	valid(loadSchema(t, "formats.schema.json"), []int{0}, "formats", "--json")
 }
