@@ -67,7 +67,8 @@ func (e *env) index(ctx context.Context) error {
 	case err != nil:
 		return explainCatalogue(out, err)
 	}
-	if err := e.writeIndexed(&indexJSON{schemaVersion, remote.Show(out), result, found.Others, len(found.Links)}); err != nil {
+	about := &indexJSON{schemaVersion, remote.Show(out), result, found.Others, len(found.Links)}
+	if err := e.writeIndexed(about); err != nil {
 		return err
 	}
 	return outcome{some: result.Failed > 0, lossy: result.Damaged > 0}.end()

@@ -10,8 +10,9 @@ import (
 // TestBox: what is no position on Earth is left out and counted, whatever comes first.
 func TestBox(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	bad := []track.Fix{{Lat: nan, Lon: 1}, {Lat: 1, Lon: nan}, {Lat: nan, Lon: nan}, {Lat: inf, Lon: 1}, {Lat: 1, Lon: -inf},
-		{Lat: 90.1, Lon: 1}, {Lat: 1, Lon: -180.1}, {Lat: 1, Lon: 1, Status: track.StatusNoFix}, {Lat: 1, Lon: 1, Status: -128}}
+	bad := []track.Fix{{Lat: nan, Lon: 1}, {Lat: 1, Lon: nan}, {Lat: nan, Lon: nan}, {Lat: inf, Lon: 1},
+		{Lat: 1, Lon: -inf}, {Lat: 90.1, Lon: 1}, {Lat: 1, Lon: -180.1}, {Lat: 1, Lon: 1, Status: track.StatusNoFix},
+		{Lat: 1, Lon: 1, Status: -128}}
 	good := []track.Fix{{Lat: 48.1, Lon: 11.5}, {Lat: -90, Lon: 11.6, Status: track.StatusUnknown},
 		{Lat: 48.2, Lon: 180, Status: track.StatusGBAS}}
 	var b Box
