@@ -142,8 +142,9 @@ def change(message, steps, index, kind, what):
             change(value[i], steps[1:], index, kind, what)
         return
     value = value.copy()
-    for i in where:
-        value[i] = fit(kind, what(plain(value[i])))
+    numbers = value.view(np.uint8) if kind in ("byte", "octet", "char") and hasattr(value, "view") else value
+    for i in where:  # rosbags has arrays of some of these with a sign
+        numbers[i] = fit(kind, what(plain(numbers[i])))
     put(message, name, value)
 
 
