@@ -74,14 +74,20 @@ type sourceBag struct {
 	topics []storage.TopicID
 }
 
-// bagsOf lists the bags among readers.
+// bagsOf lists readers that are bags; no reader if one is something else: readers of bags return messages of one time
+// in
+// the order of connection ids, and these follow the order of the inputs then.
 func bagsOf(readers []storage.Reader, topics []storage.TopicID) (list []sourceBag) {
 	for _, r := range readers {
 		n := len(r.Info().Topics)
 		if n > len(topics) {
 			return list
 		}
-		if bag, ok := r.(*reader); ok && n == len(bag.conns.list) {
+		bag, ok := r.(*reader)
+		if !ok {
+			return nil
+		}
+		if n == len(bag.conns.list) {
 			list = append(list, sourceBag{bag, topics[:n]})
 		}
 		topics = topics[n:]
