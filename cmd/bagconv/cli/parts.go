@@ -78,10 +78,8 @@ func (e *env) isMany(words []string) bool {
 }
 
 // recordingsIn lists the recordings in a folder: files, and folders in it that are one recording, but not what lies
-// below
-// those. It is nil for what is no folder, and for a folder that is a recording itself. Of a URL it is asked only about
-// a
-// folder of which no format is found.
+// below those. It is nil for what is no folder, and for a folder that is a recording itself, also if all that is found
+// are files of this recording. Of a URL it is asked only about a folder of which no format is found.
 func (e *env) recordingsIn(path string, format *storage.Format) (paths []string) {
 	if iox.IsURL(path) && format != nil {
 		return nil
@@ -102,7 +100,23 @@ func (e *env) recordingsIn(path string, format *storage.Format) (paths []string)
 		}
 		paths = append(paths, filepath.Join(path, rel))
 	}
+	if format != nil && e.partsOf(format, path, paths) {
+		return nil
+	}
 	return paths
+}
+
+// partsOf reports whether all paths are files of the recording that a folder is.
+func (e *env) partsOf(format *storage.Format, folder string, paths []string) bool {
+	files, err := format.FilesOf(e.fs, folder)
+	if err != nil {
+		return false
+	}
+	of := map[string]bool{}
+	for _, f := range files.Messages {
+		of[filepath.Base(f)] = true
+	}
+	return !slices.ContainsFunc(paths, func(p string) bool { return !of[filepath.Base(p)] })
 }
 
 // eachIn puts the recordings in a folder in the place of the folder, for commands that read recordings one after the
