@@ -59,7 +59,7 @@ func (p *topicPlan) planEdits(t *storage.TopicInfo, i int) error {
 var errSeq = errors.New("header.seq becomes the sequence number of the message in that format, and is not edited on " +
 	"the way: edit it within the format of IN first")
 
-// program returns the program of a topic as one of package mapping; nil: there is none.
+// program returns the program of a topic for package mapping, nil for a topic without edits.
 func (p *topicPlan) program(i int) mapping.Program {
 	if p.edits[i] == nil {
 		return nil

@@ -65,5 +65,4 @@ var foreignVerbs = flags.ByWord(map[string]string{
 	"type: bagconv IN OUT --remap OLD:=NEW":                  "rename remap",
 	"type: bagconv IN OUT --throttle TOPIC=HZ":               "throttle downsample decimate",
 	"type: bagconv IN OUT --where EXPRESSION":                "query",
-	"bagconv reindex writes a missing index":                 "index",
 })

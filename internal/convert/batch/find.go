@@ -41,9 +41,8 @@ type Finder struct {
 	Formats *storage.Registry
 	// as Registry.Detect; its errors are shown, and it may know formats that are not recognised by content
 	Detect func(path string) (*storage.Format, error)
-	// outputs mirror what lies below it; "": below each folder, or if names of several folders are equal, below the
-	// folder
-	// that those have in common; and below the one that all files have in common
+	// outputs mirror what lies below it; "": below each folder, or below the folder that all folders have in common if
+	// names in them are equal; of files, below the folder that all files have in common
 	Base   string
 	Skip   []string // absolute paths of folders that are not looked into
 	Flat   bool     // in folders, only what lies in them itself: files, and folders that are one recording

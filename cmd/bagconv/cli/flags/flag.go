@@ -19,7 +19,7 @@ type Flag struct {
 	Arg         string // stands for the value in the help; "": the values do
 	Values      []Word // of OneWord and SomeWords; of the other kinds, values that are words
 	Suffix      string // of Topic and Input: what follows in the same word
-	Second      string // stands for a second value, which is the next word and another of the texts; "": there is none
+	Second      string // stands for a second value: the next word, also one of Texts; "": the flag takes one value
 	SecondAfter string // the first value that has a second one; "": any
 	Several     bool   // may be given several times
 	ByOutput    bool   // the values depend on the format of the output, and the command checks them

@@ -12,7 +12,7 @@ import (
 // the last of them, as -t/imu, come apart, and a flag whose value may be left out gets it. A known name with too few
 // or too many dashes is wrong.
 func (p *parser) spelled(args []string) (words []string) {
-	var first *Flag // of two values, of which the line has the first one
+	var first *Flag // a flag of two values whose first value was read
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if len(arg) < 2 || arg[0] != '-' {
