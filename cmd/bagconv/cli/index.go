@@ -260,7 +260,7 @@ topic: times, counts, rates, types, hashes of definitions, sizes, damage. IN is 
 bagconv batch. Without --content no messages are read but of small files without an
 index. DuckDB and sqlite3 query the file; docs/catalogue.md has questions with SQL.`,
 		Note: `A file that exists is brought up to date: recordings whose files have the same
-size and time (in a store: the same ETag) are not opened, and those that are
+size and time (in a store: the same ETag) are not opened. Recordings that are
 gone lose their rows. What could not be read is tried again, and has a row with
 the error.`,
 		Examples: []string{

@@ -10,10 +10,9 @@ var gone = map[string]string{
 		"and --progress json the numbers so far",
 }
 
-// synonyms are names that other programs have for our flags, by what to type here: choices with | between. The answer
-// is
-// the first choice that the command takes. A choice without a dash fits all commands, or only the commands named
-// before a colon. A name may be a flag of ours, where another command means something else by it.
+// synonyms are names that other programs have for our flags, by what to type here: choices with | between. The
+// answer is the first choice that the command takes. A choice without a dash fits all commands, or only the commands
+// named before a colon. A name may be a flag of ours, where another command means something else by it.
 var synonyms = ByWord(map[string]string{
 	"the input is the first word without a dash": "input in i bag bags file files",
 	"cat info check list verify formats: add > FILE at the end of the line | -o OUT | -O OUT": "output o out outfile " +
