@@ -64,7 +64,7 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*write
 		header: header, names: map[string]bool{}, seg: &outSegment{},
 		chunkSize: int64(header.GetChunkRawSize()), segmentSize: o.SegmentSize, segmentDuration: o.SegmentDuration,
 	}
-	w.state = chunked.State{Ctx: ctx, Fail: func(what string, err error) error {
+	w.State = chunked.State{Ctx: ctx, Fail: func(what string, err error) error {
 		return outError(w.place.path, what, err,
 			"")
 	}}

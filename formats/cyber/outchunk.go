@@ -60,9 +60,12 @@ func messagePrefix(name string) []byte {
 
 // newChunk starts a chunk with a first message at time t.
 func (w *writer) newChunk(t int64) *outChunk {
-	w.cur = &outChunk{w: w, seg: w.seg, tail: blockPool.Get().(*[blockSize]byte)[:maxFront], begin: t, end: t}
-	return w.cur
+	w.Cur = &outChunk{w: w, seg: w.seg, tail: blockPool.Get().(*[blockSize]byte)[:maxFront], begin: t, end: t}
+	return w.Cur
 }
+
+// Leave takes the channels that are known by now. See chunked.Chunk.
+func (k *outChunk) Leave() { k.channels = k.w.channels[:len(k.w.channels):len(k.w.channels)] }
 
 // add appends a message: size is the length of the SingleMessage, whole is size with its tag and
 // length. The message is the last one if its data is lent.
@@ -113,8 +116,8 @@ func (k *outChunk) Lent() bool { return k.lent != nil }
 // have yet. See storage.PendingBlock.
 func (k *outChunk) Append() error {
 	w := k.w
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
 	if w.broken != nil {
 		return w.broken
 	}
@@ -129,7 +132,7 @@ func (k *outChunk) Append() error {
 		w.broken = err
 		return err
 	}
-	w.appended++
+	w.Appended++
 	for _, b := range k.blocks {
 		blockPool.Put((*[blockSize]byte)(b[:blockSize]))
 	}

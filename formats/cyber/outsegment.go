@@ -79,7 +79,7 @@ func (w *writer) nextSegment() error {
 		return err
 	}
 	if w.seg.number+1 == maxSegments {
-		return w.state.Stop(w.refuse("choose larger segments", "more than %d segments", maxSegments))
+		return w.Stop(w.refuse("choose larger segments", "more than %d segments", maxSegments))
 	}
 	w.seal()
 	w.seg = &outSegment{number: w.seg.number + 1}
@@ -95,7 +95,7 @@ func (w *writer) seal() {
 	}
 }
 
-// enter makes s the segment whose file is written: the segment before it is finished. w.mu is held.
+// enter makes s the segment whose file is written: the segment before it is finished. w.Mu is held.
 func (w *writer) enter(s *outSegment) error {
 	if w.open == s {
 		return nil
@@ -120,7 +120,7 @@ func (w *writer) enter(s *outSegment) error {
 	return nil
 }
 
-// leave finishes the file of the open segment, which is sealed. w.mu is held.
+// leave finishes the file of the open segment, which is sealed. w.Mu is held.
 func (w *writer) leave() error {
 	s := w.open
 	fail := func(what string, err error) error { return outError(w.place.path, what, err, "") }

@@ -1,10 +1,10 @@
 package cyber
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
 	pb "github.com/bagconv/bagconv/proto/cyber"
@@ -23,7 +23,7 @@ const maxName = 32 << 10
 // messages are written all the same, in the order in which they came, with headers that are true; a
 // reader that knows better finds them.
 type writer struct {
-	state           chunked.State
+	chunked.Writer[*outChunk]
 	place           *outPlace
 	header          *pb.Header // what is the same in all segments
 	chunkSize       int64      // bytes of content in a chunk
@@ -37,12 +37,9 @@ type writer struct {
 	channels []*outChannel   // in the order of their sections
 	cached   int64           // bytes that the channels take in an INDEX
 	seg      *outSegment     // the segment being filled
-	cur      *outChunk       // the chunk being filled; nil: no chunk
 
-	mu       sync.Mutex  // guards what Append writes
-	open     *outSegment // whose file is being written
-	appended int         // chunks in the files
-	broken   error       // what stopped Append
+	open   *outSegment // whose file is being written; guarded by Mu, as broken
+	broken error       // what stopped Append
 }
 
 // An outChannel is a channel being written.
@@ -60,7 +57,7 @@ func (w *writer) Identity() storage.Identity { return storage.IdentityName }
 // and descriptors are kept. Apollo distinguishes channels by their name: a second
 // topic of one name is refused. A topic that is refused does not stop the writer.
 func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
-	if err := w.state.Usable(); err != nil {
+	if err := w.Usable(); err != nil {
 		return 0, err
 	}
 	if t.Encoding != encoding {
@@ -112,25 +109,25 @@ func (w *writer) refuse(hint, format string, args ...any) error {
 // Write adds a message. See storage.Writer. Its time is LogTime; a record has
 // no place for PublishTime and Sequence.
 func (w *writer) Write(m *storage.Message) error {
-	if !w.state.Ready() {
-		return w.state.Usable()
+	if !w.Ready() {
+		return w.Usable()
 	}
 	if uint64(m.Topic) >= uint64(len(w.topics)) {
-		return w.state.Stop(outError(w.place.path, fmt.Sprintf("there is no topic %d", m.Topic), nil, ""))
+		return w.Stop(outError(w.place.path, fmt.Sprintf("there is no topic %d", m.Topic), nil, ""))
 	}
 	c := w.topics[m.Topic]
 	content := int64(len(m.Data))
 	size := int64(len(c.prefix)+protowire.SizeVarint(uint64(m.LogTime))+1+protowire.SizeVarint(uint64(content))) + content
 	whole := 1 + int64(protowire.SizeVarint(uint64(size))) + size
 	if whole > maxSection {
-		return w.state.Stop(w.refuse("", "message of %d bytes", content))
+		return w.Stop(w.refuse("", "message of %d bytes", content))
 	}
 	if w.place.segmented && w.seg.ends(w, m.LogTime, content) {
 		if err := w.nextSegment(); err != nil {
 			return err
 		}
 	}
-	k := w.cur
+	k := w.Cur
 	if k != nil && (k.raw+content > w.chunkSize || k.body+whole > w.bodySize || m.LogTime-k.begin > chunkInterval) {
 		if err := w.Flush(true); err != nil {
 			return err
@@ -149,26 +146,9 @@ func (w *writer) Write(m *storage.Message) error {
 	return nil
 }
 
-// OnBlock hands full chunks to f. See storage.BlockWriter.
-func (w *writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
-
-// Flush ends the chunk. See storage.BlockWriter.
-func (w *writer) Flush(bool) error {
-	if err := w.state.Usable(); err != nil {
-		return err
-	}
-	k := w.cur
-	if k == nil {
-		return nil
-	}
-	w.cur = nil
-	k.channels = w.channels[:len(w.channels):len(w.channels)]
-	return w.state.Hand(k)
-}
-
 // Finish writes the rest of the last segment. See storage.Writer.
 func (w *writer) Finish() (storage.Output, error) {
-	out, err := w.state.Finish(w.finish, "")
+	out, err := w.State.Finish(w.finish, "")
 	if err == nil {
 		out.Path, out.Files = w.place.made(), w.place.files()
 	}
@@ -176,14 +156,14 @@ func (w *writer) Finish() (storage.Output, error) {
 }
 
 // Commit moves the recording to its names. See storage.Writer.
-func (w *writer) Commit() error { return w.state.Commit(w.Finish, w.commit) }
+func (w *writer) Commit() error { return w.State.Commit(w.Finish, w.commit) }
 
 func (w *writer) commit() error {
 	a := w.place.add
 	switch {
 	case a == nil:
 		return w.place.commit()
-	case w.appended == 0 && !a.adds(w.channels):
+	case w.Appended == 0 && !a.adds(w.channels):
 		return w.place.abort()
 	case a.file == nil:
 		return errors.Join(w.place.commit(), a.close())
@@ -197,17 +177,12 @@ func (w *writer) commit() error {
 
 // finish writes what is left of the last segment.
 func (w *writer) finish() error {
-	w.state.OnBlock = nil // a last chunk is not handed out any more: nobody would append it
-	if err := w.Flush(false); err != nil {
-		return err
+	if err := w.End(); err != nil {
+		return cmp.Or(w.broken, err)
 	}
 	w.seal()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.broken == nil && w.appended != w.state.Handed {
-		return outError(w.place.path, fmt.Sprintf("internal error: %d chunks were handed out and %d came back",
-			w.state.Handed, w.appended), nil, "")
-	}
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
 	if err := w.enter(w.seg); err != nil {
 		return err
 	}
@@ -216,9 +191,9 @@ func (w *writer) finish() error {
 
 // Close removes what was not committed. See storage.Writer.
 func (w *writer) Close() error {
-	w.state.Close()
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.State.Close()
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
 	if w.broken == nil {
 		w.broken = outError(w.place.path, "the writer is closed", os.ErrClosed, "")
 	}

@@ -88,7 +88,7 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (_ stora
 		return nil, nil, createError(path, "output", err, "")
 	}
 	if w.out, err = out, w.open(fsys, out.Temp()); err == nil {
-		err = errors.Join(iox.TakeMode(w.file, locked), iox.CopyStart(ctx, w.file, locked, s.dataEnd))
+		err = errors.Join(iox.TakeMode(w.File, locked), iox.CopyStart(ctx, w.File, locked, s.dataEnd))
 	}
 	if err != nil {
 		w.old.locked = nil // closed here
@@ -295,7 +295,7 @@ func (f *oldFile) add(c *outChannel, index int) storage.TopicID {
 
 // changed reports whether anything was added to the file.
 func (w *writer) changed() bool {
-	return w.appended > 0 || w.old.added || w.stats.attachments+w.stats.metadata != w.old.records
+	return w.Appended > 0 || w.old.added || w.stats.attachments+w.stats.metadata != w.old.records
 }
 
 // commitOld puts the copy in the place of the file, unless nothing was added. The copy must read with all messages.
@@ -312,7 +312,7 @@ func (w *writer) commitOld() (err error) {
 	if err != nil {
 		return err
 	}
-	r, err := openFile(w.state.Ctx, temp, f, storage.ReadOptions{FS: fsys, Strict: true})
+	r, err := openFile(w.Ctx, temp, f, storage.ReadOptions{FS: fsys, Strict: true})
 	if err != nil {
 		return errors.Join(fmt.Errorf("the file with what was added does not read: %w", err), f.Close())
 	}

@@ -63,7 +63,7 @@ type copySource struct {
 // bytes. See storage.BlockCopier.
 func (w *writer) CopyFrom(readers []storage.Reader, topics []storage.TopicID) bool {
 	w.copying = nil
-	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.begun || w.old != nil {
+	if !w.copies || w.codec == compress.None || !w.Ready() || w.begun || w.old != nil {
 		return false
 	}
 	c := &copying{codec: w.codec, least: w.threshold / 2, channels: map[uint16]copyChannel{},
@@ -382,8 +382,8 @@ func (w *writer) defineBefore(dst []byte, s *stored) []byte {
 
 // CopyBlock writes a chunk as it is stored. See storage.BlockCopier.
 func (w *writer) CopyBlock(b *storage.Batch) (bool, error) {
-	if !w.state.Ready() {
-		return false, w.state.Usable()
+	if !w.Ready() {
+		return false, w.Usable()
 	}
 	s, ok := b.Stored.(*stored)
 	if !ok || s.from.copying != w.copying || len(b.Messages) == 0 || len(b.Messages) != len(s.index) {
@@ -400,5 +400,5 @@ func (w *writer) CopyBlock(b *storage.Batch) (bool, error) {
 	k.index, s.index = s.index, k.index[:0]
 	k.Copy(b.Scratch, s.raw)
 	w.copied++
-	return true, w.state.Hand(k)
+	return true, w.Hand(k)
 }

@@ -100,7 +100,7 @@ func (w *folderWriter) begin(p *ros2bag.OutPart, path string) (ros2bag.PartWrite
 	if w.Packed {
 		part.packing, part.copies = &packing{level: w.level}, false
 	}
-	part.state.OnBlock = w.State.OnBlock
+	part.State.OnBlock = w.State.OnBlock
 	if err := part.open(w.FS, path); err != nil {
 		return nil, err
 	}
@@ -125,10 +125,10 @@ func (p outPart) Cut() error { return p.Flush(true) }
 
 // Settle writes what stands after the data of a part, and closes it. See ros2bag.PartWriter.
 func (p outPart) Settle(last bool) error {
-	if p.state.Finished() || !last && !p.settled() {
+	if p.Finished() || !last && !p.Settled() {
 		return nil
 	}
-	_, err := p.state.Finish(p.finish, "")
+	_, err := p.State.Finish(p.finish, "")
 	p.chunkIndexes = nil
 	return err
 }
@@ -166,7 +166,7 @@ func (w *folderWriter) extra(write func() error) error {
 		return err
 	}
 	err := write()
-	if !w.last.state.Ready() {
+	if !w.last.Ready() {
 		return w.State.Stop(err)
 	}
 	return err

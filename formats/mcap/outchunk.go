@@ -51,7 +51,7 @@ func (w *writer) newChunk() *outChunk {
 	k.Begin()
 	k.used, k.index = k.used[:0], k.index[:0]
 	k.start, k.end = math.MaxUint64, 0
-	w.cur = k
+	w.Cur = k
 	return k
 }
 
@@ -62,6 +62,13 @@ func (w *writer) freeChunk() *outChunk {
 	}
 	k.before = k.before[:0]
 	return k
+}
+
+// Leave lets the channels have other chunks. See chunked.Chunk.
+func (k *outChunk) Leave() {
+	for i := range k.used {
+		k.w.channels[k.used[i].channel].chunk = nil
+	}
 }
 
 // message adds a message of the channel in slot. It is the last one when its data is
@@ -171,8 +178,8 @@ func (k *outChunk) Sum() uint32 {
 // Append writes the chunk. See storage.PendingBlock.
 func (k *outChunk) Append() error {
 	w := k.w
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
 	if err := w.begin(); err != nil {
 		return err
 	}
@@ -194,7 +201,7 @@ func (k *outChunk) Append() error {
 	}
 	w.sum = crc.Join(crc32.IEEE, w.sum, k.whole, w.pos-offset)
 	w.account(k, offset)
-	w.appended++
+	w.Appended++
 	if k.Done() {
 		w.pool.Put(k)
 	}

@@ -17,7 +17,7 @@ const copyPiece = 128 << 10
 
 // WriteAttachment copies an attachment. See storage.ExtraWriter.
 func (w *writer) WriteAttachment(a *storage.Attachment) error {
-	if err := w.state.Usable(); err != nil {
+	if err := w.Usable(); err != nil {
 		return err
 	}
 	switch {
@@ -28,31 +28,31 @@ func (w *writer) WriteAttachment(a *storage.Attachment) error {
 	}
 	content, err := a.Open()
 	if err != nil {
-		return w.state.Stop(err)
+		return w.Stop(err)
 	}
 	err = w.writeAttachment(attachment{uint64(a.LogTime), uint64(a.CreateTime), a.Name, a.MediaType, uint64(a.Size)},
 		content)
 	if err = errors.Join(err, content.Close()); err != nil {
-		return w.state.Stop(err)
+		return w.Stop(err)
 	}
 	return nil
 }
 
 // WriteMetadata writes a metadata record. See storage.ExtraWriter.
 func (w *writer) WriteMetadata(m *storage.MetadataRecord) error {
-	if err := w.state.Usable(); err != nil {
+	if err := w.Usable(); err != nil {
 		return err
 	}
 	values, err := m.Values()
 	if err != nil {
-		return w.state.Stop(err)
+		return w.Stop(err)
 	}
 	record := metadata{name: m.Name} // of another file, in which texts need not be UTF-8: they stay as they are
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		record.values = append(record.values, pair{key, values[key]})
 	}
 	if err := w.writeMetadata(record); err != nil {
-		return w.state.Stop(err)
+		return w.Stop(err)
 	}
 	return nil
 }
@@ -60,8 +60,8 @@ func (w *writer) WriteMetadata(m *storage.MetadataRecord) error {
 // writeAttachment writes an attachment of a.size bytes, which come from data, after
 // the chunks that were appended so far.
 func (w *writer) writeAttachment(a attachment, data io.Reader) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
 	if err := w.begin(); err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (w *writer) writeAttachment(a attachment, data io.Reader) error {
 
 // writeMetadata writes a metadata record after the chunks that were appended so far.
 func (w *writer) writeMetadata(m metadata) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
 	if err := w.begin(); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type sections struct {
 
 // begin writes what a file begins with, once. The profile fits the channels that there are by then.
 func (w *writer) begin() error {
-	if w.file == nil {
+	if w.File == nil {
 		return w.fail("the writer is closed", nil)
 	}
 	if w.pos > 0 {
@@ -55,7 +55,7 @@ func (w *writer) write(b []byte) error {
 		if err := w.packing.add(w, b); err != nil {
 			return err
 		}
-	} else if _, err := w.file.WriteAt(b, w.pos); err != nil {
+	} else if _, err := w.File.WriteAt(b, w.pos); err != nil {
 		return w.fail("output", err)
 	}
 	w.pos += int64(len(b))

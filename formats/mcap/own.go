@@ -83,9 +83,9 @@ func (w *writer) writeOwn() error {
 	if len(w.own.values) == 0 && !w.own.always {
 		return nil
 	}
-	w.mu.Lock()
+	w.Mu.Lock()
 	err := w.begin() // which decides on the profile
-	w.mu.Unlock()
+	w.Mu.Unlock()
 	if err != nil {
 		return err
 	}

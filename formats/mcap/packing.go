@@ -57,7 +57,7 @@ func (p *packing) put(w *writer, frame []byte) error {
 }
 
 func (p *packing) write(w *writer, frame []byte) error {
-	if _, err := w.file.WriteAt(frame, p.end); err != nil {
+	if _, err := w.File.WriteAt(frame, p.end); err != nil {
 		return w.fail("output", err)
 	}
 	p.end += int64(len(frame))

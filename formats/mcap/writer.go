@@ -23,10 +23,9 @@ const defaultChunk = 1 << 20
 
 // A writer writes an MCAP file. See storage.Writer for how it may be used.
 type writer struct {
-	state     chunked.State
+	chunked.Writer[*outChunk]
 	path      string      // that the file will have
 	out       *iox.Output // nil: the file is a part of an output
-	file      storage.File
 	codec     *compress.Codec
 	level     int
 	threshold int
@@ -44,16 +43,13 @@ type writer struct {
 	channels []outChannel
 	schemas  []outSchema
 	byID     map[string]int // index of schemas, by their record without the id
-	cur      *outChunk      // the chunk being filled; nil: no chunk
 	begun    bool           // a chunk was begun
 	pool     sync.Pool      // of *outChunk
 
 	copying *copying // whose chunks are copied; nil: no chunks are copied
 	copied  int      // chunks so far, for tests
 
-	mu       sync.Mutex // guards what Append writes
-	appended int        // chunks that came back
-	sections
+	sections // guarded by Mu
 }
 
 // An outChannel is a channel being written.
@@ -112,7 +108,7 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*write
 		path: path, codec: compress.Lookup(p.codec), level: p.level, threshold: p.chunk, sync: !o.NoSync, layout: p.layout,
 		byID: map[string]int{}, header: header{library: ownLibrary}, restyle: o.Profile != "",
 	}
-	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
+	w.State = chunked.State{Ctx: ctx, Fail: w.fail}
 	w.copies = o.ChunkSize == 0 && o.Level == 0 && p.plain
 	w.own.profile, _ = ros2bag.FindProfile(o.Profile) // options has the names
 	w.own.values = maps.Clone(o.Metadata)
@@ -131,7 +127,7 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*write
 
 // open makes the file, which has a temporary name.
 func (w *writer) open(fsys storage.FS, temp string) (err error) {
-	if w.file, err = fsys.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+	if w.File, err = fsys.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return createError(w.path, "output", err, "")
 	}
 	return nil
@@ -172,7 +168,7 @@ func (w *writer) Identity() storage.Identity { return storage.IdentityTopic }
 // CreateTopic makes a channel. See storage.Writer. A topic without a type and a
 // definition gets no schema. An error leaves the Writer as it was.
 func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
-	if err := w.state.Usable(); err != nil {
+	if err := w.Usable(); err != nil {
 		return 0, err
 	}
 	refuse := func(format string, args ...any) (storage.TopicID, error) {
@@ -248,14 +244,14 @@ func validName(s string) bool { return utf8.ValidString(s) }
 
 // Write adds a message. See storage.Writer.
 func (w *writer) Write(m *storage.Message) error {
-	if !w.state.Ready() {
-		return w.state.Usable()
+	if !w.Ready() {
+		return w.Usable()
 	}
 	to := w.channelOf(m.Topic)
 	if to < 0 {
-		return w.state.Stop(w.fail(fmt.Sprintf("there is no topic %d", m.Topic), nil))
+		return w.Stop(w.fail(fmt.Sprintf("there is no topic %d", m.Topic), nil))
 	}
-	k := w.cur
+	k := w.Cur
 	if k == nil {
 		k = w.newChunk()
 		if !w.begun { // the first chunk defines all that is known
@@ -304,9 +300,6 @@ func (w *writer) define(dst []byte, i int) []byte {
 	return c.append(dst)
 }
 
-// OnBlock hands full chunks to f. See storage.BlockWriter.
-func (w *writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
-
 // SkipPreamble has no channel and no schema defined any more. See storage.Layout.
 func (w *writer) SkipPreamble() {
 	w.begun = true
@@ -318,57 +311,34 @@ func (w *writer) SkipPreamble() {
 	}
 }
 
-// Flush ends the chunk. See storage.BlockWriter.
-func (w *writer) Flush(bool) error {
-	if err := w.state.Usable(); err != nil {
-		return err
-	}
-	k := w.cur
-	if k == nil {
-		return nil
-	}
-	w.cur = nil
-	for i := range k.used {
-		w.channels[k.used[i].channel].chunk = nil
-	}
-	return w.state.Hand(k)
-}
-
 // Finish writes the summary. See storage.Writer.
 func (w *writer) Finish() (storage.Output, error) {
 	if w.old != nil {
-		return w.state.Finish(w.finish, "")
+		return w.State.Finish(w.finish, "")
 	}
-	return w.state.Finish(w.finish, w.out.Temp())
+	return w.State.Finish(w.finish, w.out.Temp())
 }
 
 // Commit moves the file to its name. See storage.Writer.
 func (w *writer) Commit() error {
 	if w.old != nil {
-		return w.state.Commit(w.Finish, w.commitOld)
+		return w.State.Commit(w.Finish, w.commitOld)
 	}
-	return w.state.Commit(w.Finish, w.out.Commit)
+	return w.State.Commit(w.Finish, w.out.Commit)
 }
 
 // finish writes what stands after the data, and closes the file.
 func (w *writer) finish() error {
-	if k := w.cur; k != nil { // not handed out any more: nobody would append it
-		w.state.OnBlock = nil
-		if err := w.Flush(false); err != nil {
-			return err
-		}
-	}
-	if !w.settled() {
-		return w.fail(fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.state.Handed, w.appended),
-			nil)
+	if err := w.End(); err != nil {
+		return err
 	}
 	if w.old == nil || w.changed() {
 		if err := w.writeOwn(); err != nil {
 			return err
 		}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
 	if err := w.writeSummary(); err != nil {
 		return err
 	}
@@ -377,24 +347,7 @@ func (w *writer) finish() error {
 			return err
 		}
 	}
-	if w.sync {
-		if err := iox.Sync(w.file); err != nil {
-			return w.fail("summary", err)
-		}
-	}
-	f := w.file
-	w.file = nil
-	if err := f.Close(); err != nil {
-		return w.fail("output", err)
-	}
-	return nil
-}
-
-// settled reports whether all chunks that were handed out are in the file.
-func (w *writer) settled() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.appended == w.state.Handed
+	return w.EndFile(w.sync, "summary")
 }
 
 // Close removes what was not committed. See storage.Writer.
@@ -402,13 +355,7 @@ func (w *writer) Close() error { return errors.Join(w.closeFile(), w.out.Abort()
 
 // closeFile ends all writing.
 func (w *writer) closeFile() (err error) {
-	w.state.Close()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.file != nil {
-		err = w.file.Close()
-		w.file = nil
-	}
+	err = w.Drop()
 	if w.old != nil && w.old.locked != nil {
 		err = errors.Join(err, w.old.locked.Close())
 		w.old.locked = nil

@@ -63,7 +63,7 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage
 	}
 	w, err := newWriter(ctx, path, o)
 	if err == nil {
-		w.old, w.file, w.order = old, in, old.order
+		w.old, w.File, w.order = old, in, old.order
 		w.pos, err = in.Begin(end)
 	}
 	if err != nil {
@@ -228,7 +228,7 @@ func (w *writer) finishOld() error {
 		trailer = append(trailer, c.record...)
 	}
 	trailer = append(append(trailer, w.old.infos...), w.infos...)
-	if _, err := w.file.WriteAt(trailer, w.pos); err != nil {
+	if _, err := w.File.WriteAt(trailer, w.pos); err != nil {
 		return w.fail("index", err)
 	}
 	return nil
@@ -246,18 +246,13 @@ func (w *writer) added() (list []*outConn) {
 
 // commitOld lets the file header point to the new trailer, unless nothing was added.
 func (w *writer) commitOld() (err error) {
-	defer func() {
-		if w.file != nil {
-			err = errors.Join(err, w.file.Close())
-			w.file = nil
-		}
-	}()
+	defer func() { err = errors.Join(err, w.Drop()) }()
 	added := len(w.added())
-	if w.appended+added == 0 {
+	if w.Appended+added == 0 {
 		return nil
 	}
 	patch, err := headerPatch(w.old.header, w.old.at, uint64(w.pos), uint32(len(w.old.conns)+added),
-		w.old.chunks+uint32(w.appended))
+		w.old.chunks+uint32(w.Appended))
 	if err != nil {
 		return err
 	}

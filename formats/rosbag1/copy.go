@@ -45,7 +45,7 @@ type copying struct {
 func (w *writer) CopyFrom(readers []storage.Reader, topics []storage.TopicID) (some bool) {
 	w.copying = nil
 	bags := bagsOf(readers, topics)
-	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.state.Handed > 0 || w.cur != nil || w.enc != nil {
+	if !w.copies || w.codec == compress.None || !w.Ready() || w.Handed > 0 || w.Cur != nil || w.enc != nil {
 		for _, b := range bags {
 			b.reader.copying = nil
 		}
@@ -279,19 +279,19 @@ func (w *writer) defineBefore(used []usedConn) bool {
 			missing, size = append(missing, c), size+len(c.record)
 		}
 	}
-	if size > 0 && (w.cur == nil || !w.cur.defines || w.cur.Size()+size > maxChunk) {
+	if size > 0 && (w.Cur == nil || !w.Cur.defines || w.Cur.Size()+size > maxChunk) {
 		return false
 	}
 	for _, c := range missing {
-		w.cur.Buf, c.written = append(w.cur.Buf, c.record...), true
+		w.Cur.Buf, c.written = append(w.Cur.Buf, c.record...), true
 	}
 	return true
 }
 
 // CopyBlock writes a chunk as it is stored. See storage.BlockCopier.
 func (w *writer) CopyBlock(b *storage.Batch) (bool, error) {
-	if !w.state.Ready() {
-		return false, w.state.Usable()
+	if !w.Ready() {
+		return false, w.Usable()
 	}
 	s, ok := b.Stored.(*storedChunk)
 	if !ok || !slices.Contains(w.copying, s.from) || len(b.Messages) == 0 || len(b.Messages) != len(s.index) {
@@ -312,5 +312,5 @@ func (w *writer) CopyBlock(b *storage.Batch) (bool, error) {
 	k.index, s.index = s.index, k.index[:0]
 	k.Copy(b.Scratch, s.raw)
 	w.copied++
-	return true, w.state.Hand(k)
+	return true, w.Hand(k)
 }

@@ -50,7 +50,7 @@ func (w *writer) newChunk() *outChunk {
 	k.used, k.index = k.used[:0], k.index[:0]
 	k.start, k.end = math.MaxInt64, math.MinInt64
 	k.defines = false
-	w.cur = k
+	w.Cur = k
 	return k
 }
 
@@ -70,6 +70,13 @@ func chunkHead(c *compress.Codec) int {
 // messageHead is a MSG_DATA record up to its data, with zeros for what differs.
 const messageHead = "\x26\x00\x00\x00" + "\x09\x00\x00\x00conn=\x00\x00\x00\x00" + "\x04\x00\x00\x00op=\x02" +
 	"\x0d\x00\x00\x00time=\x00\x00\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00"
+
+// Leave lets the connections have other chunks. See chunked.Chunk.
+func (k *outChunk) Leave() {
+	for i := range k.used {
+		k.w.conns[k.used[i].conn].chunk = nil
+	}
+}
 
 // message adds a message of the connection in slot. It is the last one when its
 // data is lent.
@@ -185,9 +192,9 @@ func (k *outChunk) sortEntries(b []byte) {
 // Append writes the chunk. See storage.PendingBlock.
 func (k *outChunk) Append() error {
 	w := k.w
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.file == nil {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	if w.File == nil {
 		return w.fail("the writer is closed", nil)
 	}
 	start := w.pos
@@ -195,13 +202,13 @@ func (k *outChunk) Append() error {
 		if len(b) == 0 {
 			continue
 		}
-		if _, err := w.file.WriteAt(b, w.pos); err != nil {
+		if _, err := w.File.WriteAt(b, w.pos); err != nil {
 			return w.fail("chunk", err)
 		}
 		w.pos += int64(len(b))
 	}
 	w.infos = k.appendInfo(w.infos, start)
-	w.appended++
+	w.Appended++
 	if k.Done() {
 		w.pool.Put(k)
 	}

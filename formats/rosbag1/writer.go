@@ -25,12 +25,11 @@ const defaultChunk = 768 << 10
 
 // A writer writes a bag. See storage.Writer for how it may be used.
 type writer struct {
-	state     chunked.State
+	chunked.Writer[*outChunk]
 	path      string      // of the bag
 	out       *iox.Output // nil: it adds to a bag
 	old       *oldBag     // the bag to which it adds; nil: a new bag
 	order     indexOrder  // of INDEX_DATA
-	file      storage.File
 	codec     *compress.Codec
 	level     int
 	threshold int
@@ -41,16 +40,13 @@ type writer struct {
 	fields map[string]string // of the file header of an encrypted bag
 
 	conns []outConn
-	cur   *outChunk // the chunk being filled; nil: no chunk
 	pool  sync.Pool // of *outChunk
 
 	copying []*copying // of the bags whose chunks are copied
 	copied  int        // chunks so far, for tests
 
-	mu       sync.Mutex // guards what Append writes
-	pos      int64      // end of the file so far
-	infos    []byte     // CHUNK_INFO records so far
-	appended int        // chunks in the file
+	pos   int64  // end of the file so far; guarded by Mu, as infos
+	infos []byte // CHUNK_INFO records so far
 }
 
 // outConn is a connection being written.
@@ -83,12 +79,12 @@ func createWriter(ctx context.Context, path string, o storage.WriteOptions) (sto
 		return nil, createError(path, "output", err, "")
 	}
 	w.out = out
-	if w.file, err = fsys.OpenFile(out.Temp(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+	if w.File, err = fsys.OpenFile(out.Temp(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return nil, errors.Join(createError(path, "output", err, ""), out.Abort())
 	}
 	head := w.fileHeader(0)
-	if _, err := w.file.WriteAt(head, 0); err != nil {
-		return nil, errors.Join(createError(path, "file header", err, ""), w.file.Close(), out.Abort())
+	if _, err := w.File.WriteAt(head, 0); err != nil {
+		return nil, errors.Join(createError(path, "file header", err, ""), w.File.Close(), out.Abort())
 	}
 	w.pos = int64(len(head))
 	return w, nil
@@ -101,7 +97,7 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*write
 	}
 	w := &writer{path: path, order: usualOrder, codec: compress.None, level: o.Level, threshold: defaultChunk,
 		sync: !o.NoSync}
-	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
+	w.State = chunked.State{Ctx: ctx, Fail: w.fail}
 	w.copies = o.ChunkSize == 0 && o.Level == 0
 	if o.Compression != "" {
 		w.codec = codecOf([]byte(o.Compression))
@@ -130,7 +126,7 @@ func (w *writer) fileHeader(indexPos int64) []byte {
 	b := append(make([]byte, 0, len(versionLine)+8+headerSize), versionLine...)
 	at := len(b)
 	b = append(b, 0, 0, 0, 0)
-	b = appendU32Field(b, "chunk_count", uint32(w.appended))
+	b = appendU32Field(b, "chunk_count", uint32(w.Appended))
 	conns := len(w.conns)
 	if indexPos == 0 {
 		conns = 0
@@ -154,7 +150,7 @@ func (w *writer) Identity() storage.Identity { return storage.IdentityTopic }
 // CreateTopic makes a connection. See storage.Writer. Keys of t.Metadata that can be fields of the
 // connection header become fields.
 func (w *writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
-	if err := w.state.Usable(); err != nil {
+	if err := w.Usable(); err != nil {
 		return 0, err
 	}
 	if t.Encoding != encoding {
@@ -217,16 +213,16 @@ func (w *writer) unsupported(format string, args ...any) error {
 
 // refuse stops the writer with the error of unsupported.
 func (w *writer) refuse(format string, args ...any) error {
-	return w.state.Stop(w.unsupported(format, args...))
+	return w.Stop(w.unsupported(format, args...))
 }
 
 // Write adds a message. See storage.Writer.
 func (w *writer) Write(m *storage.Message) error {
-	if !w.state.Ready() {
-		return w.state.Usable()
+	if !w.Ready() {
+		return w.Usable()
 	}
 	if int(m.Topic) >= len(w.conns) {
-		return w.state.Stop(w.fail(fmt.Sprintf("there is no topic %d", m.Topic), nil))
+		return w.Stop(w.fail(fmt.Sprintf("there is no topic %d", m.Topic), nil))
 	}
 	if uint64(m.LogTime) > maxTime {
 		return w.refuse("time %d ns is before 1970 or after 2106", m.LogTime)
@@ -239,7 +235,7 @@ func (w *writer) Write(m *storage.Message) error {
 	if need > maxChunk {
 		return w.refuse("message of %d bytes", len(m.Data))
 	}
-	k := w.cur
+	k := w.Cur
 	if k == nil || k.Size()+need > maxChunk {
 		if err := w.Flush(true); err != nil {
 			return err
@@ -262,56 +258,30 @@ func (w *writer) Write(m *storage.Message) error {
 	return nil
 }
 
-// OnBlock hands full chunks to f. See storage.BlockWriter.
-func (w *writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
-
-// Flush ends the chunk. See storage.BlockWriter.
-func (w *writer) Flush(bool) error {
-	if err := w.state.Usable(); err != nil {
-		return err
-	}
-	k := w.cur
-	if k == nil {
-		return nil
-	}
-	w.cur = nil
-	for i := range k.used {
-		w.conns[k.used[i].conn].chunk = nil
-	}
-	return w.state.Hand(k)
-}
-
 // Finish writes the index. See storage.Writer.
 func (w *writer) Finish() (storage.Output, error) {
 	temp := ""
 	if w.old == nil {
 		temp = w.out.Temp()
 	}
-	return w.state.Finish(w.finish, temp)
+	return w.State.Finish(w.finish, temp)
 }
 
 // Commit moves the bag to its name. See storage.Writer.
 func (w *writer) Commit() error {
 	if w.old != nil {
-		return w.state.Commit(w.Finish, w.commitOld)
+		return w.State.Commit(w.Finish, w.commitOld)
 	}
-	return w.state.Commit(w.Finish, w.out.Commit)
+	return w.State.Commit(w.Finish, w.out.Commit)
 }
 
 // finish writes the trailer and the final file header, and closes the file.
 func (w *writer) finish() error {
-	if k := w.cur; k != nil { // not handed out any more: nobody would append it
-		w.state.OnBlock = nil
-		if err := w.Flush(false); err != nil {
-			return err
-		}
+	if err := w.End(); err != nil {
+		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.appended != w.state.Handed {
-		return w.fail(fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.state.Handed, w.appended),
-			nil)
-	}
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
 	if w.old != nil {
 		return w.finishOld()
 	}
@@ -324,22 +294,14 @@ func (w *writer) finish() error {
 		}
 	}
 	trailer = append(trailer, w.infos...)
-	_, err := w.file.WriteAt(trailer, w.pos)
+	_, err := w.File.WriteAt(trailer, w.pos)
 	if err == nil {
-		_, err = w.file.WriteAt(w.fileHeader(w.pos), 0)
-	}
-	if err == nil && w.sync {
-		err = iox.Sync(w.file)
+		_, err = w.File.WriteAt(w.fileHeader(w.pos), 0)
 	}
 	if err != nil {
 		return w.fail("index", err)
 	}
-	f := w.file
-	w.file = nil
-	if err := f.Close(); err != nil {
-		return w.fail("output", err)
-	}
-	return nil
+	return w.EndFile(w.sync, "index")
 }
 
 // appendConnection appends a connection of the trailer.
@@ -359,14 +321,7 @@ func (w *writer) appendConnection(dst []byte, c *outConn) ([]byte, error) {
 
 // Close removes what was not committed. See storage.Writer.
 func (w *writer) Close() error {
-	w.state.Close()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var err error
-	if w.file != nil {
-		err = w.file.Close()
-		w.file = nil
-	}
+	err := w.Drop()
 	if w.out != nil {
 		err = errors.Join(err, w.out.Abort())
 	}
