@@ -181,6 +181,7 @@ class ExportFlags(TypedDict, total=False):
     start: Time  # begin at this time
     end: Time  # end before this time
     duration: Value  # length, from --start or from the start of the recording
+    missing_topics: str | None  # ok
     where: Values  # only messages for which EXPR holds
     within: Value  # with --where
     while_: bool | None  # with --where

@@ -73,7 +73,7 @@ unchanged, and tries failed inputs again.`,
 		},
 		Exits: flags.Exits{
 			0:   "all outputs are written; nothing is lost that their format can store",
-			1:   "the batch could not be run, or found no recording",
+			1:   "the batch could not be run, or found no recording, or no recording with the topics",
 			3:   "all outputs are written, but something is damaged or lost",
 			5:   "some inputs failed; the other outputs are written",
 			130: "interrupted; finished outputs stay",

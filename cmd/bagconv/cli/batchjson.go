@@ -23,7 +23,8 @@ type (
 		OK            int            `json:"ok"`
 		Lossy         int            `json:"lossy"`
 		Failed        int            `json:"failed"`
-		Skipped       int            `json:"skipped"` // done before
+		Skipped       int            `json:"skipped"`   // done before
+		NoTopics      int            `json:"no_topics"` // without the topics, see batch.StatusNoTopics
 		NotBegun      int            `json:"not_done"`
 		Others        int            `json:"others"` // files that are not recordings
 		Links         []string       `json:"links"`  // to folders, not followed
@@ -35,6 +36,7 @@ type (
 		IO            iox.Counts     `json:"io"`
 		Results       []*batch.Entry `json:"results"` // of this run, in the order of the inputs
 		tally         tasks.Tally
+		missing       missingCount
 	}
 	batchPlanJSON struct {
 		SchemaVersion int            `json:"schema_version"`
@@ -76,6 +78,7 @@ func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
 		default:
 			out.Results = append(out.Results, e)
 		}
+		out.missing.add(e)
 		out.tally.Add(fate, e)
 	}
 	t, done := out.tally, out.tally.Of(batch.StatusOK, batch.StatusLossy, batch.StatusFailed)
@@ -84,6 +87,10 @@ func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
 	out.Size, out.OutputSize, out.Messages = done.Size, done.OutputSize, done.Messages
 	converted := done.Size - t[batch.StatusFailed].Size // what failed was not read
 	out.MBPerS, out.IO = round1(rate(converted, elapsed)), b.meter.Counts()
+	out.NoTopics = t[batch.StatusNoTopics].Tasks
+	if failed == nil && out.NotBegun == 0 {
+		failed = out.missing.nowhere()
+	}
 	lossy := out.Lossy > 0 || skippedLossy
 	ended := outcome{failed: failed != nil, interrupted: out.NotBegun > 0, some: out.Failed > 0, lossy: lossy}
 	out.Status, out.ExitStatus = ended.word(), ended.status()

@@ -290,10 +290,14 @@ func (b *batchRun) repeatReason(item *batchItem, old *batch.Entry) (string, erro
 		return "it was converted with other flags or definitions before", nil
 	case b.set.verified != "" && old.Verified != b.set.verified:
 		return "it was not verified at this level before", nil
+	case old.Status == batch.StatusNoTopics:
+		// there is no output that could have changed
 	case old.Gone(b.fs):
 		return "its output is gone", nil
 	case !old.Stands(b.fs):
 		return "its output has changed", nil
+	}
+	switch {
 	case old.Size != item.Size:
 		return "its size has changed", nil
 	case !b.set.batch.checksum:

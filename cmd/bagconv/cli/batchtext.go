@@ -20,6 +20,8 @@ func (b *batchRun) resultLine(e *batch.Entry) string {
 	case batch.StatusLossy:
 		return fmt.Sprintf("lossy: %s -> %s: %s", phrase.Clean(b.displayPath(e.Input)), phrase.Clean(b.displayPath(e.Output)),
 			phrase.Clean(b.problem(e)))
+	case batch.StatusNoTopics:
+		return e.Status + ": " + phrase.Clean(b.displayPath(e.Input))
 	}
 	return fmt.Sprintf("%s: %s -> %s: %s, %s -> %s", e.Status, phrase.Clean(b.displayPath(e.Input)),
 		phrase.Clean(b.displayPath(e.Output)),
@@ -159,7 +161,7 @@ func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 	}
 	if b.set.verbose && !b.set.quiet {
 		for _, e := range r.Results {
-			if e.Status == batch.StatusOK {
+			if e.Status == batch.StatusOK || e.Status == batch.StatusNoTopics {
 				fmt.Fprintln(b.Err, b.resultLine(e))
 			}
 		}
@@ -167,11 +169,12 @@ func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 	b.writeLines("lossy", lossy)
 	b.writeLines("failed", failed)
 	b.reportSkipped()
+	b.writeLines("note", r.missing.notes())
 	if !b.set.quiet {
 		w := tabwriter.NewWriter(b.Err, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "status\tinputs\tsize\twritten\tmessages")
-		for _, name := range []string{batch.StatusOK, batch.StatusLossy, batch.StatusFailed, tasks.FateSkipped,
-			tasks.FateMissing} {
+		for _, name := range []string{batch.StatusOK, batch.StatusLossy, batch.StatusFailed, batch.StatusNoTopics,
+			tasks.FateSkipped, tasks.FateMissing} {
 			if s := r.tally[name]; s.Tasks > 0 {
 				fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", name, s.Tasks, sizeText(s.Size), sizeText(s.OutputSize),
 					phrase.Grouped(s.Messages))

@@ -176,6 +176,7 @@ func (s *collection) writeSome(ctx context.Context, out *bufio.Writer, from, to 
 	}
 	s.count(from, to)
 	for _, e := range s.entries(from, to) {
+		s.without.add(e)
 		if _, err := out.Write(tasks.Line(e)); err != nil {
 			return err
 		}
@@ -205,7 +206,13 @@ func (s *collection) report() error {
 	sum.Transient, sum.Missing = t[tasks.FateTransient].Tasks, t[tasks.FateMissing].Tasks
 	sum.Size, sum.OutputSize, sum.Messages = done.Size, done.OutputSize, done.Messages
 	sum.IO, sum.DurationNS = done.IO, strconv.FormatInt(done.DurationNS, 10)
-	ended := outcome{transient: sum.Missing+sum.Transient > 0, some: sum.Failed > 0, lossy: sum.Lossy > 0}
+	sum.NoTopics = t[batch.StatusNoTopics].Tasks
+	var nowhere error
+	if sum.Missing+sum.Transient == 0 {
+		nowhere = s.without.nowhere()
+	}
+	ended := outcome{failed: nowhere != nil, transient: sum.Missing+sum.Transient > 0, some: sum.Failed > 0,
+		lossy: sum.Lossy > 0}
 	sum.Status, sum.ExitStatus = ended.word(), ended.status()
 	if s.set.json {
 		if err := writeJSON(s.Out, sum); err != nil {
@@ -219,9 +226,13 @@ func (s *collection) report() error {
 	if sum.Torn > 0 {
 		s.say("skipped %s of results that cannot be read", phrase.Count(int64(sum.Torn), "line"))
 	}
+	s.writeLines("note", s.without.notes())
+	if nowhere != nil {
+		s.say("%s", explain(nowhere))
+	}
 	if !s.set.quiet {
-		s.say("%s of %s done, %d with losses; manifest: %s", fmt.Sprint(sum.OK+sum.Lossy), phrase.Count(int64(sum.Tasks),
-			"task"), sum.Lossy, phrase.Clean(sum.Manifest))
+		s.say("%s of %s done, %d with losses%s; manifest: %s", fmt.Sprint(sum.OK+sum.Lossy), phrase.Count(int64(sum.Tasks),
+			"task"), sum.Lossy, withoutTopics(t), phrase.Clean(sum.Manifest))
 	}
 	return ended.end()
 }
@@ -242,7 +253,7 @@ are read from OUT/.bagconv.`,
 		},
 		Exits: flags.Exits{
 			0:  "all tasks are done; nothing is lost that the formats can store",
-			1:  "failed",
+			1:  "failed, or no recording has the topics",
 			3:  "all tasks are done, but something is damaged or lost",
 			5:  "some tasks failed, and would fail again",
 			75: "some tasks are not done, or failed for a reason that may pass",

@@ -124,6 +124,7 @@ type collection struct {
 	failed  []failedTask
 	tally   tasks.Tally
 	sum     collectJSON
+	without missingCount
 }
 
 // The JSON of collect --json, documented in docs/scale.md.
@@ -137,6 +138,7 @@ type collectJSON struct {
 	Tasks         int    `json:"tasks"`
 	OK            int    `json:"ok"`
 	Lossy         int    `json:"lossy"`
+	NoTopics      int    `json:"no_topics"` // without the topics, see batch.StatusNoTopics
 	Failed        int    `json:"failed"`    // for a reason that stays
 	Transient     int    `json:"transient"` // for a reason that may pass
 	Missing       int    `json:"missing"`   // neither done nor failed

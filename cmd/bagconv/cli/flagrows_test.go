@@ -40,6 +40,8 @@ var FlagRows = []FlagRow{
 	{Flag: "exclude-topic", Value: "/parts", Want: `!"/parts"|parts\.csv`},
 	{Flag: "type", Value: "std_msgs/*", Want: `!"/parts"|parts\.csv`},
 	{Flag: "exclude-type", Value: "std_msgs/*", Want: `!/chatter|chatter\.csv`},
+	{Flag: "missing-topics", Value: "ok", With: "-t /parts -t /typo", Want: `/parts|parts\.csv`,
+		Refused: "yes --missing-topics: unknown value \"yes\"; it is one of: error, ok"},
 	{Flag: "start", Value: "200ms", Want: `!1700000000100000000`},
 	{Flag: "end", Value: "300ms", Want: `!1700000000300000000`},
 	{Flag: "duration", Value: "0.3", Want: `!1700000000300000000`},

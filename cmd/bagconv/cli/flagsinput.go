@@ -48,6 +48,12 @@ func (e *env) selectFlags() []flags.Flag {
 		flags.Flag{Name: "duration", Short: "u", Arg: "D", Set: duration,
 			Help: "length, from --start or from the start of the recording"},
 	)
+	list = append(list, flags.AllIn(selectGroup, "batch plan export",
+		flags.Flag{Name: "missing-topics", Kind: flags.OneWord, Values: flags.Words("error", "ok"), Default: "error",
+			Set: flags.Nth(&s.MissingOK, false, true),
+			Help: "ok: a recording may lack topics that flags name; if it has none of --topic and --type, it is counted, and " +
+				"has no output. error (default): it fails"},
+	)...)
 	list = append(list, whereFlags(s)...)
 	return append(list, from.In(urlGroup, "", writes+" serve verify cat play info list defs check gen"))
 }

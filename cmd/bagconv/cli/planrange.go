@@ -49,8 +49,8 @@ func (b *batchRun) cutTask(t *tasks.Task, in *batch.Input, size int64) ([]*tasks
 	if errors.Is(err, convert.ErrParts) {
 		return nil, &failure{path: in.Path, what: err.Error(), hint: "use a larger --range-size", err: err}
 	}
-	if storage.IsDamage(err) || err == nil && len(windows) == 1 {
-		return []*tasks.Task{t}, nil // work reports the damage
+	if storage.IsDamage(err) || errors.Is(err, selection.ErrNoTopics) || err == nil && len(windows) == 1 {
+		return []*tasks.Task{t}, nil // work reports the damage, or that the topics are missing
 	}
 	if err != nil {
 		return nil, explainSelection(in.Path, err)

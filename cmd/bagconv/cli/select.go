@@ -12,14 +12,14 @@ import (
 )
 
 // explainSelection turns an error of Selection.Resolve or Edit.Check, or
-// convert.ErrNothing, into one about the recording at path; other errors pass.
+// convert.ErrNothing, into an error about the recording at path; other errors pass.
 func explainSelection(path string, err error) error {
 	var unknown *selection.UnknownError
 	var empty *selection.EmptyError
 	var time *selection.TimeError
 	var condition *recording.ConditionError
 	if errors.As(err, &unknown) || errors.As(err, &empty) || errors.As(err, &condition) ||
-		errors.As(err, &time) || errors.Is(err, convert.ErrNothing) {
+		errors.As(err, &time) || errors.Is(err, convert.ErrNothing) || errors.Is(err, selection.ErrNoTopics) {
 		return &failure{path: path, what: phrase.Clean(err.Error()), err: err}
 	}
 	return err

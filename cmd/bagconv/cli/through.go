@@ -73,6 +73,7 @@ func (e *env) sendThrough(job *convert.Job) error {
 	pool.Stderr = e.Err
 	job.Through = &convert.Through{Pool: pool}
 	job.Through.Select.Topics, job.Through.Select.Types = job.Select.Topics, job.Select.Types
+	job.Through.Select.MissingOK = job.Select.MissingOK
 	job.Select.Topics, job.Select.Types = nil, nil
 	if job.Threads == 0 && pool.Processes > runtime.NumCPU() {
 		job.Threads = min(pool.Processes, convert.MaxThreads)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -51,14 +52,22 @@ func (e *env) work(ctx context.Context) error {
 	lossy, failed, transient := w.tally[batch.StatusLossy].Tasks, w.tally[batch.StatusFailed].Tasks,
 		w.tally[tasks.FateTransient].Tasks
 	if !e.set.quiet {
-		e.say("%s done, %d of them with losses; %d done before; %d failed, %d for a reason that may pass",
+		e.say("%s done, %d of them with losses; %d done before; %d failed, %d for a reason that may pass%s",
 			phrase.Count(int64(w.tally[batch.StatusOK].Tasks+lossy), "task"), lossy, w.tally[tasks.FateSkipped].Tasks,
-			failed+transient, transient)
+			failed+transient, transient, withoutTopics(w.tally))
 	}
 	if err != nil {
 		return err
 	}
 	return outcome{transient: transient > 0, some: failed > 0, lossy: w.losses && !e.set.work.lossesOK}.end()
+}
+
+// withoutTopics is "; N without the topics", or "" if there are no such tasks.
+func withoutTopics(t tasks.Tally) string {
+	if n := t[batch.StatusNoTopics].Tasks; n > 0 {
+		return fmt.Sprintf("; %d without the topics", n)
+	}
+	return ""
 }
 
 // feed reads the lines of tasks.

@@ -19,10 +19,12 @@ import (
 	"github.com/bagconv/bagconv/convert/verify"
 	"github.com/bagconv/bagconv/internal/convert/batch"
 	"github.com/bagconv/bagconv/internal/convert/recipe"
+	"github.com/bagconv/bagconv/internal/convert/selection"
 	"github.com/bagconv/bagconv/internal/convert/tasks"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/ordered"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // line does the task of a line, and prints its result. An error ends the work.
@@ -329,15 +331,53 @@ func (b *batchRun) convertOne(ctx context.Context, item *batchItem, made *folder
 	if part != nil && errors.Is(err, convert.ErrNothing) {
 		err = nil // no message of the topics is in this part
 	}
+	lacking := false
+	if err != nil {
+		lacking, err = b.lacksTopics(&job, report, err)
+	}
 	result := resultOf(report, b.explainRun(ctx, &job, err))
 	if result.Status == "interrupted" {
 		return nil, err
 	}
 	e.Status, e.Error = result.Status, result.Error
 	fillEntry(e, result)
+	if job.Select.MissingOK && result.Error == "" {
+		e.Missing = missingTopics(&job.Select, report)
+	}
+	if lacking {
+		e.Status = batch.StatusNoTopics
+	}
 	e.Verified = b.set.verified
 	e.DurationNS, e.IO = strconv.FormatInt(int64(time.Since(began)), 10), meter.Counts()
 	return e, err
+}
+
+// lacksTopics reports whether a conversion ended because its source has none of the topics, which may be missing; then
+// there is no error, unless the source is damaged, or something stands in the place of the output.
+func (b *batchRun) lacksTopics(job *convert.Job, report *convert.Report, err error) (bool, error) {
+	s := &job.Select
+	nothing := errors.Is(err, convert.ErrNothing) && !s.Timed() && len(s.Where.Conditions) == 0
+	switch {
+	case !s.MissingOK || !nothing && !errors.Is(err, selection.ErrNoTopics):
+		return false, err
+	case slices.ContainsFunc(report.Warnings, func(w storage.Warning) bool { return w.Damage }):
+		return false, &failure{path: job.Source, what: selection.ErrNoTopics.Error() + ", as far as it can be read",
+			hint: "bagconv check explains the damage", err: err}
+	}
+	if _, missing := b.fs.Stat(job.Sink); !errors.Is(missing, fs.ErrNotExist) {
+		return false, &failure{path: job.Source, what: selection.ErrNoTopics.Error() + ", but " + phrase.Clean(job.Sink) +
+			" exists", hint: "remove that, or choose another output folder", err: err}
+	}
+	return true, nil
+}
+
+// missingTopics lists what a selection asks for and the source of a conversion does not have.
+func missingTopics(s *selection.Selection, r *convert.Report) []string {
+	var names, types []string
+	for _, t := range r.Topics {
+		names, types = append(names, t.Name), append(types, t.Type)
+	}
+	return s.Missing(names, types)
 }
 
 // A worker does tasks. It may be used from several goroutines.
@@ -401,6 +441,7 @@ func fillEntry(e *batch.Entry, r *resultJSON) {
 		e.Read += t.Read
 	}
 	if r.Error == "" {
-		e.Written, e.OutputSize, e.OutputFiles = r.Sink.Messages, r.Sink.Size, r.Sink.Files
+		e.Written, e.OutputSize = r.Sink.Messages, r.Sink.Size
+		e.OutputFiles = append(e.OutputFiles, r.Sink.Files...)
 	}
 }

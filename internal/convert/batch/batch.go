@@ -54,8 +54,9 @@ type Entry struct {
 
 	Content []Digest `json:"content,omitempty"` // of topics by name, if it was verified at level content
 
-	Topics      int      `json:"topics"` // of the input that were asked for
-	Read        int64    `json:"read"`   // messages
+	Topics      int      `json:"topics"`                   // of the input that were asked for
+	Missing     []string `json:"missing_topics,omitempty"` // patterns of the selection that match nothing in the input
+	Read        int64    `json:"read"`                     // messages
 	Written     int64    `json:"written"`
 	LossCodes   []string `json:"loss_codes"`   // of what is lost, not by design
 	ByDesign    []string `json:"by_design"`    // codes of what the format has no place for
@@ -88,13 +89,16 @@ type Lost struct {
 
 // The values of Entry.Status.
 const (
-	StatusOK     = "ok"
-	StatusLossy  = "lossy"
-	StatusFailed = "failed"
+	StatusOK       = "ok"
+	StatusLossy    = "lossy"
+	StatusFailed   = "failed"
+	StatusNoTopics = "no-topics" // the input has none of the topics, and they may be missing: there is no output
 )
 
-// Done reports whether an entry stands for an output.
-func (e *Entry) Done() bool { return e.Status == StatusOK || e.Status == StatusLossy }
+// Done reports whether nothing is left to be done for an input: its output is written, or it has none of the topics.
+func (e *Entry) Done() bool {
+	return e.Status == StatusOK || e.Status == StatusLossy || e.Status == StatusNoTopics
+}
 
 // Canonical turns the names of an entry into the names that the file system uses; JSON has URLs as people write
 // them. See iox.Canonical.

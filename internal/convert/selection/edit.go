@@ -140,7 +140,8 @@ func (e *Edit) Check(info *storage.Info, c *Choice) error {
 	return e.Fields.check(info, c)
 }
 
-// checkTopic returns an *UnknownError unless the choice takes a topic that a pattern matches.
+// checkTopic returns an *UnknownError unless the choice takes a topic that a pattern matches, or the topic may be
+// missing.
 func checkTopic(flag string, p Pattern, info *storage.Info, c *Choice) error {
 	there := false
 	for i := range info.Topics {
@@ -150,6 +151,9 @@ func checkTopic(flag string, p Pattern, info *storage.Info, c *Choice) error {
 			}
 			there = true
 		}
+	}
+	if c.missingOK && !there {
+		return nil
 	}
 	err := unknown(flag, p, info, false)
 	err.LeftOut = there

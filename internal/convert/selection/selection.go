@@ -18,6 +18,7 @@
 package selection
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -31,6 +32,10 @@ import (
 type Selection struct {
 	Topics, ExcludeTopics []Pattern // no Topics: all
 	Types, ExcludeTypes   []Pattern // no Types: all
+
+	// MissingOK lets patterns match nothing, in the edit too. A recording without any topic that is left is
+	// ErrNoTopics, and no error of a pattern.
+	MissingOK bool
 
 	Start, End Time  // the zero Time: open
 	Duration   int64 // ns from Start, or from the recording's start; 0: not set. Not together with End
@@ -54,7 +59,12 @@ type Choice struct {
 
 	Filters   []Filter // index = storage.TopicID; nil: all messages of the topic. nil: of all topics
 	Stretches []Window // of which one has a message that is taken, in order; nil: from First to Last
+
+	missingOK bool // see Selection.MissingOK
 }
+
+// ErrNoTopics is the error of Resolve for a recording that has none of the topics, if they may be missing.
+var ErrNoTopics = errors.New("it has none of the selected topics")
 
 // A Filter decides by its content whether a message is taken. The error says why the content does not decide it.
 type Filter interface {
@@ -129,7 +139,11 @@ func stamp(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339N
 // *EmptyError, a time of day that is not one time of the recording a *TimeError.
 func (s *Selection) Resolve(info *storage.Info) (*Choice, error) {
 	c := Everything(len(info.Topics))
+	c.missingOK = s.MissingOK
 	err := s.topics(info, c.Topics)
+	if err == nil && s.MissingOK && !slices.Contains(c.Topics, true) {
+		err = ErrNoTopics
+	}
 	if err == nil && s.Start.Set() {
 		c.First, err = s.Start.at(info, false)
 	}
@@ -179,7 +193,7 @@ func (s *Selection) topics(info *storage.Info, take []bool) error {
 					hit[i], any = true, true
 				}
 			}
-			if !any {
+			if !any && !s.MissingOK {
 				return unknown(group.flag, p, info, group.typ)
 			}
 		}
@@ -188,6 +202,21 @@ func (s *Selection) topics(info *storage.Info, take []bool) error {
 		}
 	}
 	return nil
+}
+
+// Missing returns the patterns of topics and types to take that match none of the names and types.
+func (s *Selection) Missing(names, types []string) (missing []string) {
+	for _, p := range s.Topics {
+		if !slices.ContainsFunc(names, p.Match) {
+			missing = append(missing, p.text)
+		}
+	}
+	for _, p := range s.Types {
+		if !slices.ContainsFunc(types, p.MatchType) {
+			missing = append(missing, p.text)
+		}
+	}
+	return missing
 }
 
 // Blocks reports which of the blocks can hold messages of the choice, by the times and

@@ -3,6 +3,7 @@ package selection
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -251,6 +252,38 @@ func TestResolve(t *testing.T) {
 	if _, err := s.Resolve(recording()); !errors.As(err, &no) || no.What != "type" || len(no.Known) != 4 ||
 		err.Error() != "--exclude-type sensor_msgs/Imo: the recording has no such type; did you mean sensor_msgs/Image?" {
 		t.Errorf("%v, %+v", err, no)
+	}
+}
+
+// TestMissing: topics that may be missing take nothing, and are no error of a rule about them.
+func TestMissing(t *testing.T) {
+	info := recording()
+	name := info.Topics[0].Name
+	remap, err := ParseRename("/typo:=/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := Edit{Remap: []Rename{remap}}
+	for _, c := range []struct {
+		topics []string
+		ok     bool
+		want   error // of Resolve, if they may be missing
+	}{{[]string{name, "/typo"}, true, nil}, {[]string{"/typo"}, true, ErrNoTopics}, {[]string{name, "/typo"}, false, nil}} {
+		s := Selection{MissingOK: c.ok}
+		for _, topic := range c.topics {
+			s.Topics = append(s.Topics, pattern(t, topic))
+		}
+		choice, err := s.Resolve(info)
+		var no *UnknownError
+		if c.ok && !errors.Is(err, c.want) || c.ok != !errors.As(err, &no) {
+			t.Errorf("%v, %v: %v", c.topics, c.ok, err)
+		}
+		if err == nil && (edit.Check(info, choice) != nil || edit.Check(info, Everything(len(info.Topics))) == nil) {
+			t.Errorf("%v: a rule about a topic that may be missing", c.topics)
+		}
+		if got := s.Missing([]string{name}, nil); !slices.Equal(got, []string{"/typo"}) {
+			t.Errorf("%v: missing %q", c.topics, got)
+		}
 	}
 }
 
