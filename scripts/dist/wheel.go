@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -35,7 +36,8 @@ func wheelName(version, system string) (string, error) {
 }
 
 // writeWheel makes a Python wheel (packaging.python.org, "Binary distribution format") of the package in
-// the folder python, with the binary as its only script: pip puts it beside python as it is.
+// the folder python, with the binary as its only script: pip puts it beside python as it is. A file LICENSE beside
+// the binary goes into the wheel.
 func writeWheel(out, binary, python, version, system string, when time.Time) error {
 	program, err := os.ReadFile(binary)
 	if err != nil {
@@ -64,6 +66,11 @@ func writeWheel(out, binary, python, version, system string, when time.Time) err
 		wheelFile{name + ".data/scripts/" + exe, 0o755, program},
 		wheelFile{info + "METADATA", 0o644, metadata},
 		wheelFile{info + "WHEEL", 0o644, []byte(wheel)})
+	if licence, err := os.ReadFile(filepath.Join(filepath.Dir(binary), "LICENSE")); err == nil {
+		files = append(files, wheelFile{info + "LICENSE", 0o644, licence})
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	files = append(files, wheelFile{info + "RECORD", 0o644, wheelRecord(info+"RECORD", files)})
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
