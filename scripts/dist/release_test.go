@@ -69,7 +69,7 @@ func testAgain(t *testing.T, archive, deb, rpm string) {
 	}
 }
 
-// testSBOM: the list has the program, the standard library and its modules, and nothing of the machine
+// testSBOM: the list has the program, the standard library, its modules and uPlot, and nothing of the machine
 // that made it.
 func testSBOM(t *testing.T, path string) {
 	text, err := os.ReadFile(path)
@@ -99,7 +99,7 @@ func testSBOM(t *testing.T, path string) {
 	for _, c := range list.Components {
 		names[c.Name] = c.Version != ""
 	}
-	if !names["std"] || !names["modernc.org/sqlite"] || !names["google.golang.org/protobuf"] {
+	if !names["std"] || !names["modernc.org/sqlite"] || !names["google.golang.org/protobuf"] || !names["uplot"] {
 		t.Errorf("components %v", names)
 	}
 }
