@@ -15,7 +15,7 @@ func (e *env) append(ctx context.Context) error {
 	}
 	target, paths := args[0], e.joinParts(args[1:])
 	e.report.source, e.report.sink = inShort(paths), target
-	sink, err := e.detect(target)
+	sink, err := e.detectOne(target)
 	if err != nil {
 		return err
 	}

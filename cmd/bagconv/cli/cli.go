@@ -69,7 +69,9 @@ func (e *env) main(ctx context.Context, args []string) (status int) {
 		return int(reported) // the command has reported why
 	}
 	if noReader(ctx, err) {
-		err = ErrNoReader
+		if err = ErrNoReader; e.command == nil || e.command.Flag("report") == nil {
+			return exitNoReader // nothing but what it prints could be unfinished
+		}
 	} else {
 		e.sayError(explain(err))
 	}

@@ -110,12 +110,16 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 	if err != nil {
 		return false, err
 	}
-	left := map[string]bool{} // lines that were printed
+	left, foreign := map[string]bool{}, int64(0) // lines that were printed; topics for protoc
 	for i := range info.Topics {
 		if !choice.Topics[i] {
 			continue
 		}
 		t := &info.Topics[i].Topic
+		if t.Encoding == "protobuf" {
+			lossy, foreign = true, foreign+1
+			continue
+		}
 		topic, err := e.topicToGenerate(mapper, t)
 		if err != nil {
 			lossy = true
@@ -126,6 +130,14 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 			continue
 		}
 		in.Topics = append(in.Topics, topic)
+	}
+	if foreign > 0 {
+		e.say("%s: %s in protobuf left out: for them, protoc generates code from the .proto files that bagconv defs show %s "+
+			"prints", phrase.Clean(path), phrase.Count(foreign, "topic"), phrase.Clean(path))
+	}
+	if len(in.Topics) == 0 && foreign > 0 {
+		return lossy, &failure{path: path, what: "it has no topic in an encoding of ROS",
+			hint: "convert it first: bagconv " + phrase.Clean(path) + " ros" + e.fileEnding(0)}
 	}
 	if len(in.Topics) == 0 && info.Encrypted {
 		return lossy, &failure{path: path, what: "it is encrypted, so its topics are not known",
@@ -142,8 +154,6 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 func (e *env) topicToGenerate(mapper *mapping.Mapper, t *storage.Topic) (topic gen.Topic, err error) {
 	switch t.Encoding {
 	case "ros1", "cdr":
-	case "protobuf":
-		return topic, errors.New("protoc generates code for protobuf")
 	default:
 		return topic, fmt.Errorf("no code is generated for messages in %q", phrase.Clean(t.Encoding))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/mapping"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/identify"
+	"github.com/bagconv/bagconv/internal/stdio"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -57,11 +58,27 @@ func (e *env) jobTo(to, out string) (*convert.Job, error) {
 		return nil, err
 	}
 	job.Sink, job.Formats = filepath.Clean(out), e.formats
-	if other := e.formats.Named(out); other != nil && other != sink && !e.set.quiet {
-		e.writeLines("note", []string{fmt.Sprintf("%s: the output is a %s, although its name has the ending of a %s", out,
-			sink.Name, other.Name)})
+	if text := e.oddEnding(sink, out); text != "" && !e.set.quiet {
+		e.writeLines("note", []string{phrase.Clean(out) + ": " + text})
 	}
 	return job, nil
+}
+
+// oddEnding returns why other programs may not take an output for what it is, by its name; "" if they do.
+func (e *env) oddEnding(sink *storage.Format, out string) string {
+	if other := e.formats.Named(out); other != nil {
+		if other == sink {
+			return ""
+		}
+		return fmt.Sprintf("the output is a %s, although its name has the ending of a %s", sink.Name, other.Name)
+	}
+	if sink.Layout.Folder || len(sink.Extensions) == 0 || out == stdio.Out || filepath.Ext(out) != "" {
+		return ""
+	}
+	if st, err := e.fs.Stat(out); err == nil && !st.Mode().IsRegular() {
+		return ""
+	}
+	return "the name has no ending; other programs look for " + sink.Extensions[0]
 }
 
 // jobFor returns the conversion that the flags ask for, to a format.

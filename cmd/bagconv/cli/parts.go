@@ -79,12 +79,12 @@ func (e *env) isMany(words []string) bool {
 
 // recordingsIn lists the recordings in a folder: files, and folders in it that are one recording, but not what lies
 // below those. It is nil for what is no folder, and for a folder that is a recording itself, also if all that is found
-// are files of this recording. Of a URL it is asked only about a folder of which no format is found.
+// are files of this recording. On a store, files are opened only if their names tell of several recordings.
 func (e *env) recordingsIn(path string, format *storage.Format) (paths []string) {
-	if iox.IsURL(path) && format != nil {
+	if st, err := e.fs.Stat(path); err != nil || !st.IsDir() {
 		return nil
 	}
-	if st, err := e.fs.Stat(path); err != nil || !st.IsDir() {
+	if iox.IsURL(path) && format != nil && !e.hasOthers(format, path) {
 		return nil
 	}
 	finder := &batch.Finder{FS: e.fs, Formats: e.formats, Detect: e.detect, Flat: true}
@@ -117,6 +117,21 @@ func (e *env) partsOf(format *storage.Format, folder string, paths []string) boo
 		of[filepath.Base(f)] = true
 	}
 	return !slices.ContainsFunc(paths, func(p string) bool { return !of[filepath.Base(p)] })
+}
+
+// hasOthers reports whether a folder that is a recording has files with names of recordings that are not its own.
+func (e *env) hasOthers(format *storage.Format, folder string) bool {
+	entries, err := e.fs.ReadDir(folder)
+	if err != nil {
+		return false
+	}
+	var paths []string
+	for _, entry := range entries {
+		if !entry.IsDir() && e.formats.Named(entry.Name()) != nil {
+			paths = append(paths, filepath.Join(folder, entry.Name()))
+		}
+	}
+	return !e.partsOf(format, folder, paths)
 }
 
 // eachIn puts the recordings in a folder in the place of the folder, for commands that read recordings one after the

@@ -76,6 +76,38 @@ func TestS3OddKeys(t *testing.T) {
 	}
 }
 
+// TestS3Mixed: a folder of a store with recordings of two formats is refused with a list, as on a disk; one whose files
+// are segments of a recording is this recording.
+func TestS3Mixed(t *testing.T) {
+	s := s3test.NewFake(t)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	bag, err := os.ReadFile("../../../testdata/tiny.bag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := os.ReadFile("../../../testdata/tiny.record")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"mixed/x.record.00000", "mixed/x.record.00001",
+		"whole/x.record.00000", "whole/x.record.00001"} {
+		s.Put(key, record)
+	}
+	s.Put("mixed/a.bag", bag)
+	const mixed = "s3://" + s3test.Bucket + "/mixed"
+	for _, line := range [][]string{{mixed, filepath.Join(t.TempDir(), "o.mcap")}, {"cat", mixed},
+		{"append", mixed, "../../../testdata/tiny.bag"}, {"gen", "cpp", mixed, "-o", t.TempDir()}} {
+		status, said := bagconv(line...)
+		if status != 1 || !strings.Contains(said, "a folder with 2 recordings in it (a.bag, x.record); convert all: ") {
+			t.Errorf("%v: status %d: %s", line, status, said)
+		}
+	}
+	whole := "s3://" + s3test.Bucket + "/whole"
+	if status, said := bagconv("cat", whole, "--tail", "1"); status != 0 {
+		t.Errorf("status %d: %s", status, said)
+	}
+}
+
 // TestWorkFullDisk: work on a full disk names the recording, and the folder that has no room.
 func TestWorkFullDisk(t *testing.T) {
 	dir := t.TempDir()

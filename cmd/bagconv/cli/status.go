@@ -18,6 +18,7 @@ const (
 	exitSome        = 5  // batch: some inputs failed
 	exitTransient   = 75 // work, collect: some tasks are not done, and may be
 	exitInterrupted = 130
+	exitNoReader    = 141 // standard output was closed, as by head: the status of a shell for SIGPIPE
 )
 
 // An outcome is the facts about the end of a command that decide its exit status. Several

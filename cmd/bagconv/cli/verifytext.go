@@ -57,8 +57,28 @@ func writeVerify(w io.Writer, r *verify.Result) error {
 	for _, line := range append(lossLines(others, "attachment or metadata record"), lossLines(excepted, "message")...) {
 		fmt.Fprintf(&b, "excepted: %s\n", phrase.Clean(line))
 	}
+	b.WriteString(bothText(r))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// bothText leads on whoever compares recordings that have only some topics in common; "" for others.
+func bothText(r *verify.Result) string {
+	var both []string
+	for i := range r.Topics {
+		if t := &r.Topics[i]; t.A != nil && t.B != nil {
+			both = append(both, "-t "+phrase.Clean(t.Name))
+		}
+	}
+	one := len(r.Topics) - len(both)
+	if len(both) == 0 || one == 0 {
+		return ""
+	}
+	only, what := phrase.Count(int64(one), "topic")+" in one recording only", "--both with -t TOPIC compares the others"
+	if len(both) <= 4 {
+		what = "--both " + strings.Join(both, " ") + " compares the rest"
+	}
+	return fmt.Sprintf("%s; %s\n", only, what)
 }
 
 // asFarAs names the damaged sides, of which only the rest is compared.

@@ -51,7 +51,7 @@ func (e *env) work(ctx context.Context) error {
 	}
 	lossy, failed, transient := w.tally[batch.StatusLossy].Tasks, w.tally[batch.StatusFailed].Tasks,
 		w.tally[tasks.FateTransient].Tasks
-	if !e.set.quiet {
+	if !e.set.quiet && (err == nil || len(w.tally) > 0) {
 		e.say("%s done, %d of them with losses; %d done before; %d failed, %d for a reason that may pass%s",
 			phrase.Count(int64(w.tally[batch.StatusOK].Tasks+lossy), "task"), lossy, w.tally[tasks.FateSkipped].Tasks,
 			failed+transient, transient, withoutTopics(w.tally))
@@ -86,7 +86,12 @@ func (w *worker) feed(lines chan<- []byte) error {
 	}
 	if shard.All() {
 		return w.eachFile(func(r io.Reader) error {
-			return tasks.EachLine(r, func(_ int, line []byte, _ bool) error { return send(line) })
+			return tasks.EachLine(r, func(n int, line []byte, torn bool) error {
+				if _, err := tasks.ParseTask(line); err != nil && n == 1 && !torn && len(w.set.work.tasks) > 0 {
+					return fmt.Errorf("line 1: %w", err) // the file is no plan
+				}
+				return send(line)
+			})
 		})
 	}
 	var plan []*tasks.Task
