@@ -11,7 +11,7 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -mod=readonly -tags "urfave_cli_no_docs${TAGS:+,$TAGS}" \
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -mod=readonly -tags "urfave_cli_no_docs,arrow_json_stdlib${TAGS:+,$TAGS}" \
         -ldflags "-s -w -X github.com/bagconv/bagconv/cmd/bagconv/cli.release=$VERSION" \
         -o /image/bagconv ./cmd/bagconv \
     && mkdir -m 1777 /image/tmp
