@@ -10,7 +10,6 @@ import (
 	"github.com/bagconv/bagconv/internal/export/cloud"
 	"github.com/bagconv/bagconv/internal/export/picture"
 	"github.com/bagconv/bagconv/internal/export/view"
-	"github.com/bagconv/bagconv/internal/message"
 )
 
 // frames is a product: a file for each message, and frames.csv with their times.
@@ -215,11 +214,7 @@ func (w *writer) cloudFile() func(x *view.Values, dst []byte, m *made) (ext stri
 	encoders := sync.Pool{New: func() any { return new(cloud.Encoder) }}
 	o := cloud.Options{Compressed: w.set.clouds == "pcd-compressed", DropNaN: w.set.dropNaN}
 	return func(x *view.Values, dst []byte, m *made) (ext string, file []byte, err error) {
-		c := cloud.Cloud{
-			Height: uint32(x.UintAt("height")), Width: uint32(x.UintAt("width")), BigEndian: x.UintAt("is_bigendian") != 0,
-			PointStep: uint32(x.UintAt("point_step")), RowStep: uint32(x.UintAt("row_step")), Fields: pointFields(x),
-		}
-		c.Data = x.BytesAt("data")
+		c := x.Cloud()
 		if err := x.Err(); err != nil {
 			return "", nil, err
 		}
@@ -236,33 +231,6 @@ func (w *writer) cloudFile() func(x *view.Values, dst []byte, m *made) (ext stri
 		noteCloud(m, &before, e.Notes())
 		return ext, file, err
 	}
-}
-
-// pointFields reads the fields of a cloud.
-func pointFields(x *view.Values) (list []cloud.Field) {
-	f, ok := x.SeekAt("fields")
-	if !ok {
-		return nil
-	}
-	x.Elements(f, x.Count(f), func(int) {
-		var one cloud.Field
-		x.Fields(f.Type, func(f *message.Field) {
-			switch f.Name {
-			case "name":
-				one.Name = string(x.Text(f))
-			case "offset":
-				one.Offset = uint32(x.Bits(f))
-			case "datatype":
-				one.Datatype = uint8(x.Bits(f))
-			case "count":
-				one.Count = uint32(x.Bits(f))
-			default:
-				x.Skip(f)
-			}
-		})
-		list = append(list, one)
-	})
-	return list
 }
 
 // noteCloud counts what an encoder has changed in one cloud.

@@ -48,6 +48,9 @@ type Options struct {
 
 	Contract *Contract // what the recording must have; nil: nothing
 
+	// Also sees all messages besides, in the order of the file; nil: nobody does. Its Plan decides nothing.
+	Also recording.Visitor
+
 	Progress func(recording.Progress)
 }
 
@@ -109,6 +112,10 @@ type Topic struct {
 	// the longest time without a message between two, ns; nil when it is not known
 	MaxGap  *int64 `json:"max_gap_ns,string"`
 	Regular bool   `json:"regular"`
+
+	// Gaps are the times without a message that are findings, from one log time to another, the longest first. There
+	// are some 64 at most.
+	Gaps [][2]int64 `json:"-"`
 }
 
 func hz(n, first, last int64) float64 {
@@ -139,7 +146,7 @@ func Run(ctx context.Context, r storage.Reader, o Options) (*Result, error) {
 	c.times = recording.NewHistogram(len(c.streams))
 	query := recording.Query{Order: recording.OrderFile, Threads: o.Threads, Progress: o.Progress}
 	query.Edit.Latch = selection.NoLatch
-	if _, err := src.Read(ctx, query, c); err != nil {
+	if _, err := src.Read(ctx, query, recording.Both(c, o.Also)); err != nil {
 		return nil, err
 	}
 	c.info.Damage = r.Damage() // with what was met on the way

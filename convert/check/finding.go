@@ -133,6 +133,7 @@ func (c *checker) streamFindings(s *stream, t *Topic, res *Result) {
 	gaps, _ := s.gaps()
 	n := 0
 	for n < len(gaps) && gaps[n].length() > limit {
+		t.Gaps = append(t.Gaps, [2]int64{gaps[n].from, gaps[n].to})
 		n++
 	}
 	if n > 0 {

@@ -67,6 +67,8 @@ var forModule = map[string]string{
 	"convert/recording.Source": "the same",
 	"convert/recording.Window": "convert.Maker, by which live/virtual makes a part of an output again",
 	"convert/recording.Sink":   "the same",
+
+	"convert/recording.Visitor": "check.Options.Also, by which report looks at the messages that check reads",
 }
 
 // TestPublicSignatures: what public packages export names no type of a package below internal/ but by an alias of a

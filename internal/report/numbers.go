@@ -8,7 +8,7 @@ import (
 )
 
 // Numbers are values of a plot or a track. JSON has no NaN and no infinity: there they are null, and null is read as
-// NaN. A value has as many digits as a float32 needs, if it is one, and else as many as a float64 needs.
+// NaN. A value has as many digits as a float32 needs, if it is one, and else ten at most.
 type Numbers []float64
 
 // MarshalJSON writes an array, never null.
@@ -24,10 +24,16 @@ func (n Numbers) MarshalJSON() ([]byte, error) {
 		case float64(float32(v)) == v:
 			b = strconv.AppendFloat(b, v, 'g', -1, 32)
 		default:
-			b = strconv.AppendFloat(b, v, 'g', -1, 64)
+			b = strconv.AppendFloat(b, round10(v), 'g', -1, 64)
 		}
 	}
 	return append(b, ']'), nil
+}
+
+// round10 rounds to ten digits.
+func round10(v float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 9, 64), 64)
+	return r
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote, except that infinities come back as NaN.

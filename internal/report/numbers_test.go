@@ -10,9 +10,9 @@ import (
 
 // TestNumbers writes values that JSON has no words for, and reads all of them again.
 func TestNumbers(t *testing.T) {
-	in := report.Numbers{0, float64(float32(0.1)), 0.1, math.NaN(), math.Inf(-1), -1.5e300}
+	in := report.Numbers{0, float64(float32(0.1)), 0.1, math.NaN(), math.Inf(-1), -1.5e300, 48.123456789012}
 	text, err := json.Marshal(in)
-	if want := `[0,0.1,0.1,null,null,-1.5e+300]`; err != nil || string(text) != want {
+	if want := `[0,0.1,0.1,null,null,-1.5e+300,48.12345679]`; err != nil || string(text) != want {
 		t.Fatalf("%s, want %s (%v)", text, want, err)
 	}
 	var out report.Numbers

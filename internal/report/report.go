@@ -32,7 +32,8 @@ type Recording struct {
 	Warnings   int        `json:"warnings"`
 	Notes      int        `json:"notes"`
 	Topics     []Topic    `json:"topics"`    // in order of name
-	BinWidth   float64    `json:"bin_width"` // seconds: Topic.Bins
+	BinStart   float64    `json:"bin_start"` // when the first of Topic.Bins begins: 0, or a little less
+	BinWidth   float64    `json:"bin_width"` // seconds
 	Plots      []Plot     `json:"plots"`
 	Tracks     []Track    `json:"tracks"`
 	Cameras    []Camera   `json:"cameras"`
@@ -72,7 +73,7 @@ type Topic struct {
 	Expected float64  `json:"expected"` // by the contract, or 0
 	First    float64  `json:"first"`
 	Last     float64  `json:"last"`
-	Bins     []uint32 `json:"bins"`   // messages in each BinWidth from the start; all topics have the same number
+	Bins     []uint32 `json:"bins"`   // messages in each BinWidth from BinStart on; all topics have the same number
 	Gaps     []Span   `json:"gaps"`   // the longest first
 	Bursts   []Span   `json:"bursts"` // stretches with many more messages than the rate says
 	QoS      string   `json:"qos"`    // in words; "": the recording has none

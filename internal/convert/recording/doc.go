@@ -10,7 +10,7 @@
 // temporary file. If the index turns out to be wrong, all begins again without it, see Use.
 //
 //	source.go, order.go     the blocks of a recording, and their times
-//	visit.go, read.go       visitors: on all cores, then in order
+//	visit.go, read.go       visitors: on all cores, then in order; both.go makes one of two
 //	totals.go               a visitor that counts
 //	pipeline.go             from a source to the sinks of a conversion: workers, order, encoders
 //	retry.go                several recordings that are read together, and indexes that are wrong

@@ -16,7 +16,12 @@ type Reader struct {
 
 // ReaderOf returns what reads the messages of a topic as they are.
 func ReaderOf(t *storage.Topic) (*Reader, error) {
-	typ, d, err := mapping.New(mapping.Options{Encoding: "cdr"}).Type(t)
+	return ReaderBy(mapping.New(mapping.Options{Encoding: "cdr"}), t)
+}
+
+// ReaderBy is ReaderOf with the definitions that a mapper finds.
+func ReaderBy(m *mapping.Mapper, t *storage.Topic) (*Reader, error) {
+	typ, d, err := m.Type(t)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", storage.ErrUnsupported, err)

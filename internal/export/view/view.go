@@ -65,6 +65,15 @@ func (v *View) Has(paths ...string) bool {
 	return true
 }
 
+// With returns a view of the same messages that has found these fields, as far as the type has them.
+func (v *View) With(paths ...string) *View {
+	own := &View{Reader: v.Reader, Type: v.Type, Name: v.Name, Stamp: v.Stamp, paths: map[string]*message.Path{}}
+	for _, name := range paths {
+		own.Has(name)
+	}
+	return own
+}
+
 // Values are the values of one message of a View.
 type Values struct {
 	*message.Cursor
