@@ -82,6 +82,10 @@ func (e *env) serve(ctx context.Context) (err error) {
 		return e.about(ctx, confined, rec)
 	}
 	config.Whole = func(ctx context.Context, rec serve.Recording) bool { return e.whole(ctx, confined, rec) }
+	config.Topics = func(ctx context.Context, rec serve.Recording) ([]string, error) {
+		return e.topicsOf(ctx, confined, rec)
+	}
+	config.Fetch = fetchLocal
 	closeOutputs, err := e.openOutputs(ctx, &config)
 	if err != nil {
 		return err
@@ -100,6 +104,7 @@ func (e *env) serve(ctx context.Context) (err error) {
 	e.say("serving %s at http://%s/ until it is interrupted", phrase.Count(int64(len(found)), "recording"),
 		listener.Addr())
 	e.noteExposed(listener)
+	e.noteViewers()
 	err = serve.New(config).Serve(ctx, listener)
 	if context.Cause(ctx) != nil {
 		return nil // that is how it ends
@@ -111,6 +116,13 @@ func (e *env) serve(ctx context.Context) (err error) {
 func (e *env) noteExposed(l net.Listener) {
 	if addr, ok := l.Addr().(*net.TCPAddr); ok && !addr.IP.IsLoopback() {
 		e.writeLines("note", []string{"everybody who reaches " + addr.String() + " can read these recordings"})
+	}
+}
+
+// noteViewers says how viewers on other pages get to read, if no flag allows a page to.
+func (e *env) noteViewers() {
+	if len(e.set.serve.origins) == 0 {
+		e.say("viewers such as Foxglove can read with --allow-origin https://app.foxglove.dev")
 	}
 }
 

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -85,6 +87,43 @@ func (e *env) whole(ctx context.Context, fsys storage.FS, rec serve.Recording) b
 	defer r.Close() // it was only read
 	return !r.Info.Encrypted && !slices.ContainsFunc(r.Reader.Damage().Warnings,
 		func(w storage.Warning) bool { return w.Damage })
+}
+
+// topicsOf lists the topics of a recording with their types, as its index has them.
+func (e *env) topicsOf(ctx context.Context, fsys storage.FS, rec serve.Recording) ([]string, error) {
+	r, err := e.openServed(ctx, fsys, rec, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() // it was only read
+	var lines []string
+	for i := range r.Info.Topics {
+		lines = append(lines, r.Info.Topics[i].Name+" "+r.Info.Topics[i].Type)
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines), nil
+}
+
+// fetchTime is how long a viewer of this machine has to answer.
+const fetchTime = 300 * time.Millisecond
+
+// fetchLocal reads the beginning of a page of this machine.
+func fetchLocal(ctx context.Context, address string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return "", err
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+	return string(text), err
 }
 
 // openServed opens a recording that is served, of more than infoOnly bytes for its Info alone.

@@ -47,11 +47,14 @@ func (a *Rules) Origin(origin, host string) bool {
 	if err != nil || u.Host == "" {
 		return false
 	}
-	name := hostOf(u.Host)
-	if ip := net.ParseIP(name); ip != nil && ip.IsLoopback() {
-		return true
-	}
-	return isLocal(name) || strings.EqualFold(u.Host, host)
+	return ThisMachine(u.Host) || strings.EqualFold(u.Host, host)
+}
+
+// ThisMachine reports whether the Host of a request is the machine of the browser that sent it.
+func ThisMachine(hostport string) bool {
+	name := hostOf(hostport)
+	ip := net.ParseIP(name)
+	return isLocal(name) || ip != nil && ip.IsLoopback()
 }
 
 // isLocal reports whether a name always means this machine.

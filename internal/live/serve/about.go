@@ -105,7 +105,7 @@ func writePage(w http.ResponseWriter, page *template.Template, data any) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri "+
-		"'none'; form-action 'none'")
+		"'none'; form-action 'self'; img-src data:")
 	_ = page.Execute(w, data) // what fails is the connection
 }
 

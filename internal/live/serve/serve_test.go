@@ -69,7 +69,7 @@ func tree(t testing.TB) (dir string, config serve.Config) {
 func ask(t testing.TB, s http.Handler, method, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(method, path, nil)
-	r.Host = "127.0.0.1:8765"
+	r.Host, r.RemoteAddr = "127.0.0.1:8765", "127.0.0.1:40000"
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if r.Header.Add(name, value); name == "Host" {
@@ -242,7 +242,15 @@ func TestPage(t *testing.T) {
 		e.Files[0].URL != "http://127.0.0.1:8765/files/a%20b.bag" {
 		t.Errorf("%+v", e)
 	}
-	if len(e.Open) != 1 || !strings.Contains(e.Open[0].URL, "ds.url=http%3A%2F%2F127.0.0.1%3A8765%2Ffiles%2Fa%2520b.bag") {
+	if len(e.Open) != 0 || len(x.Obstacles) != 3 || !strings.Contains(x.Obstacles[0].Why, "--allow-origin https://app.foxglove.dev") {
+		t.Errorf("%+v, %+v", e.Open, x.Obstacles)
+	}
+	config.Fetch = func(_ context.Context, address string) (string, error) { return "<title>Lichtblick</title>", nil }
+	w = ask(t, serve.New(config), "GET", "/index.json")
+	if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil {
+		t.Fatal(err)
+	}
+	if e = x.Recordings[0]; len(e.Open) != 1 || !strings.Contains(e.Open[0].URL, "ds.url=http%3A%2F%2F127.0.0.1%3A8765%2Ffiles%2Fa%2520b.bag") {
 		t.Errorf("%+v", e.Open)
 	}
 	config.Origins = []string{"https://app.foxglove.dev"}
@@ -257,6 +265,78 @@ func TestPage(t *testing.T) {
 	if strings.Contains(body, "<script") || strings.Contains(body, dir) ||
 		!strings.Contains(page.Header().Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("%v\n%s", page.Header(), body)
+	}
+}
+
+// TestViewersOfOthers: no link to a viewer of this machine for other machines, and no link to a page with encryption
+// that
+// would have to read from another machine without it.
+func TestViewersOfOthers(t *testing.T) {
+	_, config := tree(t)
+	config.Origins = []string{"*"}
+	config.Fetch = func(context.Context, string) (string, error) { return "Lichtblick", nil }
+	r := httptest.NewRequest("GET", "/index.json", nil)
+	r.Host, r.RemoteAddr = "192.168.1.7:8765", "192.168.1.9:40000"
+	w := httptest.NewRecorder()
+	serve.New(config).ServeHTTP(w, r)
+	var x serve.Index
+	if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil || len(x.Recordings) != 4 || len(x.Obstacles) != 3 {
+		t.Fatalf("%v %s", err, w.Body)
+	}
+	for _, e := range x.Recordings {
+		if len(e.Open) > 0 {
+			t.Errorf("%s opens in %v", e.Name, e.Open)
+		}
+	}
+}
+
+// TestSearch: all words must be in the name, the format, or the topics; topics are read once; what there was no time
+// for is
+// counted.
+func TestSearch(t *testing.T) {
+	_, config := tree(t)
+	reads, slow := 0, false
+	config.Topics = func(ctx context.Context, rec serve.Recording) ([]string, error) {
+		if slow {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		reads++
+		if rec.Name == "folder" {
+			return []string{"/camera/front sensor_msgs/Image", "/imu sensor_msgs/Imu"}, nil
+		}
+		return nil, errors.New("it cannot be opened")
+	}
+	server := serve.New(config)
+	for query, want := range map[string]string{"": "a b.bag,folder,link.bag,gone.mcap", "B.BAG": "a b.bag", "camera+FOLDER": "folder",
+		"camera+a": "folder", "camera+none": "", "link": "link.bag", "%3Cscript%3E": ""} {
+		for _, path := range []string{"/index.json", "/"} {
+			w := ask(t, server, "GET", path+"?q="+query)
+			if path == "/" {
+				if strings.Contains(w.Body.String(), "<script") || w.Code != 200 {
+					t.Errorf("%q: %d %s", query, w.Code, w.Body)
+				}
+				continue
+			}
+			var x serve.Index
+			if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, e := range x.Recordings {
+				names = append(names, e.Name)
+			}
+			if got := strings.Join(names, ","); got != want {
+				t.Errorf("%q finds %s, want %s", query, got, want)
+			}
+		}
+	}
+	if reads > 2 {
+		t.Errorf("topics were read %d times", reads)
+	}
+	slow = true
+	if page := ask(t, serve.New(config), "GET", "/?q=camera").Body.String(); !strings.Contains(page, "2 were not opened yet") {
+		t.Errorf("a search without time:\n%s", page)
 	}
 }
 

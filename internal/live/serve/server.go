@@ -44,6 +44,13 @@ type Config struct {
 	// file. It ends with the context. Nil: they all can.
 	Whole func(context.Context, Recording) bool
 
+	// Topics lists the topics of a recording with their types, for searches. It ends with the context. Nil: nobody
+	// can tell.
+	Topics func(context.Context, Recording) ([]string, error)
+
+	// Fetch reads the beginning of a page of this machine, and gives up soon. Nil: no viewers of this machine.
+	Fetch func(context.Context, string) (string, error)
+
 	// Play plays a recording to the viewer whose WebSocket a request begins, and returns the number of
 	// bytes sent. An error is for the log. Nil: nothing is played.
 	Play func(http.ResponseWriter, *http.Request, Recording) (int64, error)
@@ -77,6 +84,8 @@ type Server struct {
 
 	abouts abouts
 	wholes wholes
+	topics topics
+	locals locals
 
 	shows   chan struct{} // has an element for each viewer
 	playing sync.WaitGroup
