@@ -40,7 +40,7 @@ func (e *env) split(ctx context.Context) error {
 	}
 	part := out
 	if folder {
-		part = filepath.Join(out, "part") // a name like the names of the parts
+		part = filepath.Join(out, "part"+endingOf(e.formats.Lookup(to))) // a name like the names of the parts
 	}
 	job, err := e.jobTo(to, part)
 	if err != nil {
@@ -112,9 +112,7 @@ func (e *env) besideParts(ctx context.Context, job *convert.Job, write func() er
 
 // partNames returns what the names of all parts begin and end with.
 func partNames(in, out string, folder bool, sink *storage.Format) (stem, ext string) {
-	if !sink.Layout.Folder && len(sink.Extensions) > 0 {
-		ext = sink.Extensions[0]
-	}
+	ext = endingOf(sink)
 	if folder {
 		_, base := splitPath(in)
 		return filepath.Join(out, strings.TrimSuffix(base, filepath.Ext(base))), ext
@@ -123,6 +121,14 @@ func partNames(in, out string, folder bool, sink *storage.Format) (stem, ext str
 		ext = e
 	}
 	return strings.TrimSuffix(filepath.Clean(out), ext), ext
+}
+
+// endingOf returns the ending of the names of files of a format, "" if it has no ending or is unknown.
+func endingOf(f *storage.Format) string {
+	if f == nil || f.Layout.Folder || len(f.Extensions) == 0 {
+		return ""
+	}
+	return f.Extensions[0]
 }
 
 // splitWay returns the flag that says how to split.
