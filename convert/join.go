@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -64,17 +65,17 @@ func (j *joiner) alike(key string, start int) int {
 	return -1
 }
 
-// equalKey is equal for topics that are equal in everything.
+// equalKey is equal for topics that are equal in everything: a hash, as definitions may be long.
 func equalKey(t *storage.Topic) string {
 	fields := []string{t.Name, t.Type, t.Encoding, t.Schema.Encoding, string(t.Schema.Data), fmt.Sprint(t.QoS)}
 	for _, k := range slices.Sorted(maps.Keys(t.Metadata)) {
 		fields = append(fields, k, t.Metadata[k])
 	}
-	var key strings.Builder
+	key := sha256.New()
 	for _, f := range fields {
-		fmt.Fprintf(&key, "%d %s", len(f), f)
+		fmt.Fprintf(key, "%d %s", len(f), f)
 	}
-	return key.String()
+	return string(key.Sum(nil))
 }
 
 // add returns which of the sinks topic i of the source, as it is in the sink, flows into. If the

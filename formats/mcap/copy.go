@@ -254,10 +254,15 @@ type stored struct {
 	end     uint64
 }
 
-// A defined is a definition in a chunk.
-type defined struct {
+// A definition is of a channel or a schema.
+type definition struct {
 	op byte
 	id uint16
+}
+
+// A defined is a definition in a chunk.
+type defined struct {
+	definition
 	at int64
 }
 
@@ -317,7 +322,7 @@ func (s *stored) message(at int64, id uint16, topic storage.TopicID, log int64) 
 func (s *stored) define(op byte, at int, body []byte) bool {
 	f := fields{b: body}
 	id := f.u16()
-	s.defines = append(s.defines, defined{op, id, int64(at)})
+	s.defines = append(s.defines, defined{definition{op, id}, int64(at)})
 	if op == opSchema {
 		k, ok := s.from.schemas[id]
 		return ok && sameBytes(body, k.record)
@@ -326,14 +331,13 @@ func (s *stored) define(op byte, at int, body []byte) bool {
 	return ok && sameBytes(body, c.record)
 }
 
-// definedBefore reports whether the chunk has a definition before an offset.
-func (s *stored) definedBefore(op byte, id uint16, at int64) bool {
-	for _, d := range s.defines {
-		if d.op == op && d.id == id && d.at < at {
-			return true
-		}
+// firstDefinitions returns where the chunk defines each channel and schema first.
+func (s *stored) firstDefinitions() map[definition]int64 {
+	first := make(map[definition]int64, len(s.defines))
+	for _, d := range slices.Backward(s.defines) { // which are in order
+		first[d.definition] = d.at
 	}
-	return false
+	return first
 }
 
 // defineBefore appends the definitions that a chunk needs, if neither the file has them nor the
@@ -360,12 +364,17 @@ func (w *writer) defineBefore(dst []byte, s *stored) []byte {
 			}
 		}
 	}
+	first := s.firstDefinitions()
+	before := func(op byte, id uint16, message int64) bool {
+		at, ok := first[definition{op, id}]
+		return ok && at < message
+	}
 	for i, u := range s.used {
 		c := &w.channels[u.channel]
-		if !s.definedBefore(opChannel, u.id, s.first[i]) {
+		if !before(opChannel, u.id, s.first[i]) {
 			dst = w.define(dst, u.channel)
 		}
-		if k := c.schema; k >= 0 && !w.schemas[k].written && !s.definedBefore(opSchema, w.schemas[k].id, s.first[i]) {
+		if k := c.schema; k >= 0 && !w.schemas[k].written && !before(opSchema, w.schemas[k].id, s.first[i]) {
 			w.schemas[k].written = true
 			dst = w.schemas[k].append(dst)
 		}
