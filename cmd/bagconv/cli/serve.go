@@ -78,8 +78,8 @@ func (e *env) serve(ctx context.Context) (err error) {
 	if net.ParseIP(host) == nil && host != "" {
 		config.Hosts = []string{strings.ToLower(host)}
 	}
-	config.About = func(ctx context.Context, rec serve.Recording) (*serve.About, error) {
-		return e.about(ctx, confined, rec)
+	config.Report = func(ctx context.Context, rec serve.Recording, o serve.ReportRequest) ([]byte, error) {
+		return e.servedReport(ctx, confined, rec, o)
 	}
 	config.Whole = func(ctx context.Context, rec serve.Recording) bool { return e.whole(ctx, confined, rec) }
 	config.Topics = func(ctx context.Context, rec serve.Recording) ([]string, error) {

@@ -1,9 +1,9 @@
 // Package serve answers HTTP requests for recordings: their files, byte for byte and in ranges, and
-// a page that lists them.
+// a page that lists them and searches in them.
 //
 //	/                     the page
 //	/index.json           the same as JSON
-//	/info/NAME[.json]     what a recording has inside: topics, times, a timeline
+//	/info/NAME[.json]     the report of a recording, which Config.Report makes; ?whole=1 of all of it
 //	/files/NAME[/PART]    the files of a recording
 //	/ws/NAME              a WebSocket on which Config.Play plays a recording
 //	/FORMAT/NAME          a recording in the format Config.Sink, made while it is read

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -58,19 +59,13 @@ type Link struct {
 //go:embed page.html
 var pageText string
 
-//go:embed info.html
-var infoText string
-
 //go:embed style.css
 var styleText string
 
-var (
-	pageTemplate = sync.OnceValue(func() *template.Template { return parsePage("page", pageText) })
-	infoTemplate = sync.OnceValue(func() *template.Template { return parsePage("info", infoText) })
-)
+var pageTemplate = sync.OnceValue(func() *template.Template { return parsePage("page", pageText) })
 
 func parsePage(name, text string) *template.Template {
-	return template.Must(template.New(name).Funcs(template.FuncMap{"size": sizeText, "bars": barsOf,
+	return template.Must(template.New(name).Funcs(template.FuncMap{"size": sizeText,
 		"style": func() template.CSS { return template.CSS(styleText) }}).Parse(text))
 }
 
@@ -129,7 +124,7 @@ func (s *Server) entry(ctx context.Context, host string, m *match, obstacles []s
 	base, rec := "http://"+host, m.rec
 	e := Entry{Name: rec.Name, Format: rec.Format.Name, Files: []Link{}, As: []Link{}, Open: []Link{}, Play: []Link{},
 		Topics: m.topics}
-	if s.config.About != nil {
+	if s.config.Report != nil {
 		e.Info = base + "/info/" + escaped(rec.Name)
 	}
 	single := len(rec.Files) == 1
@@ -164,3 +159,22 @@ func (s *Server) entry(ctx context.Context, host string, m *match, obstacles []s
 
 // escaped returns a name as the path of an address.
 func escaped(name string) string { return (&url.URL{Path: name}).EscapedPath() }
+
+// writePage answers with a page that loads and runs nothing.
+func writePage(w http.ResponseWriter, page *template.Template, data any) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "+
+		"frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
+	_ = page.Execute(w, data) // what fails is the connection
+}
+
+func writeJSON(w http.ResponseWriter, data any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	_ = e.Encode(data) // what fails is the connection
+}

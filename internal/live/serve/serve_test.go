@@ -512,7 +512,10 @@ func TestHostileRequests(t *testing.T) {
 	_, config := tree(t)
 	config.Sink = &storage.Format{Name: "sink", Extensions: []string{".out"}}
 	config.Open = func(context.Context, serve.Recording) (serve.Output, error) { return nil, errors.New(secret) }
-	config.About = func(context.Context, serve.Recording) (*serve.About, error) { return nil, errors.New(secret) }
+	config.Report = func(context.Context, serve.Recording, serve.ReportRequest) ([]byte, error) {
+		return nil, errors.New(secret)
+	}
+	config.Topics = func(context.Context, serve.Recording) ([]string, error) { return nil, errors.New(secret) }
 	config.Play = func(w http.ResponseWriter, r *http.Request, rec serve.Recording) (int64, error) {
 		return 0, errors.Join(errors.New(secret), json.NewEncoder(w).Encode(rec.Name))
 	}

@@ -35,10 +35,10 @@ type Config struct {
 	// names of this server, besides the names of the machine itself and addresses
 	Hosts []string
 	// in which recordings are served besides, at /FORMAT/NAME; nil: in no other format
-	Sink  *storage.Format
-	Open  func(context.Context, Recording) (Output, error) // of a recording in Sink; set with it
-	About func(context.Context, Recording) (*About, error) // nil: nobody can tell
-	Log   func(Event)                                      // nil: nobody wants to know
+	Sink   *storage.Format
+	Open   func(context.Context, Recording) (Output, error)                // of a recording in Sink; set with it
+	Report func(context.Context, Recording, ReportRequest) ([]byte, error) // nil: nobody can tell
+	Log    func(Event)                                                     // nil: nobody wants to know
 
 	// Whole reports whether programs that read only whole recordings can read the recording of one
 	// file. It ends with the context. Nil: they all can.
@@ -82,10 +82,10 @@ type Server struct {
 	config Config
 	mux    *http.ServeMux
 
-	abouts abouts
-	wholes wholes
-	topics topics
-	locals locals
+	reports *reports
+	wholes  wholes
+	topics  topics
+	locals  locals
 
 	shows   chan struct{} // has an element for each viewer
 	playing sync.WaitGroup
@@ -97,12 +97,11 @@ type Server struct {
 
 // New returns a server. Recordings are found with the first request.
 func New(config Config) *Server {
-	s := &Server{config: config, mux: http.NewServeMux(), shows: make(chan struct{}, maxShows),
-		abouts: abouts{slot: make(chan struct{}, 1), kept: map[string]keptAbout{}}}
+	s := &Server{config: config, mux: http.NewServeMux(), shows: make(chan struct{}, maxShows), reports: newReports()}
 	s.mux.HandleFunc("/{$}", s.page)
 	s.mux.HandleFunc("/index.json", s.index)
 	s.mux.HandleFunc("/files/", s.file)
-	if config.About != nil {
+	if config.Report != nil {
 		s.mux.HandleFunc("/info/", s.info)
 	}
 	if config.Sink != nil {

@@ -6,7 +6,8 @@ const look = makeLook(time.redraw);
 const help = makeHelp();
 const main = document.getElementById('report');
 
-main.before(makeBar(time, report.recordings, look, help));
+const top = document.querySelector('.live') ?? main;
+top.before(makeBar(time, report.recordings, look, help));
 if (report.difference) main.before(makeDifference(report.difference));
 main.classList.toggle('two', report.recordings.length > 1);
 report.recordings.forEach((r, number) => {

@@ -59,8 +59,29 @@ func sum(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(s[:]) + "'"
 }
 
+// A Live is what the page of a report has besides, where a server makes it.
+type Live struct {
+	Home     string // address of the list of recordings
+	Whole    string // of the report that reads all of the recording; "": this one does
+	JSON     string // of the data of the report
+	Messages string // of the first messages of a topic, whose escaped name follows; "": nobody shows them
+	Links    []Links
+}
+
+// Links are addresses under a title.
+type Links struct {
+	Title string
+	Links []Link
+}
+
+// A Link is an address with a text.
+type Link struct{ Text, URL string }
+
 // Write writes the page of a report.
-func Write(w io.Writer, r *report.Report) error {
+func Write(w io.Writer, r *report.Report) error { return WriteLive(w, r, nil) }
+
+// WriteLive writes the page of a report that a server makes; live may be nil.
+func WriteLive(w io.Writer, r *report.Report, live *Live) error {
 	data, err := json.Marshal(r) // which escapes <, > and &: the data cannot end its element
 	if err != nil {
 		return fmt.Errorf("the report is no JSON: %w", err)
@@ -71,7 +92,7 @@ func Write(w io.Writer, r *report.Report) error {
 		names = append(names, r.Recordings[i].Name)
 	}
 	return c.page.Execute(w, map[string]any{
-		"Title": strings.Join(names, " and "), "Program": r.Program, "Recordings": r.Recordings,
+		"Title": strings.Join(names, " and "), "Program": r.Program, "Recordings": r.Recordings, "Live": live,
 		"Policy": c.policy, "Style": c.style, "Library": c.library, "Script": c.script, "Data": template.JS(data),
 	})
 }

@@ -85,9 +85,11 @@ const makeTopic = (topic, time) => {
     `${what} of ${durationText(s.to - s.from)} at ${momentText(s.from, 2)}`);
   const lines = [['Encoding', topic.encoding], ['QoS', topic.qos], ['Message data', topic.bytes >= 0 && sizeText(topic.bytes)],
     ['First and last', topic.messages > 0 && `${clockText(topic.first, 3)} to ${clockText(topic.last, 3)}`]];
+  const messages = document.getElementById('report').dataset.messages; // of a server
   return el('div.topic', {},
     el('dl.properties', {}, lines.filter((l) => l[1]).map(([k, v]) => el('div', {}, el('dt', {}, k), el('dd', {}, v)))),
-    el('p', {}, topic.gaps.slice(0, 20).map((g) => span(g, 'gap')), topic.bursts.slice(0, 20).map((b) => span(b, 'burst'))));
+    el('p', {}, topic.gaps.slice(0, 20).map((g) => span(g, 'gap')), topic.bursts.slice(0, 20).map((b) => span(b, 'burst')),
+      messages && topic.messages > 0 ? el('a', { href: messages + encodeURIComponent(topic.name) }, 'First messages') : ''));
 };
 
 // drawAxis writes the times above the rows.
