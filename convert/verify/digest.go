@@ -27,7 +27,7 @@ type fingerprint struct {
 	digest [sha256.Size]byte // of 'c' and the canonical bytes, or of 'r' and the bytes as they are
 	flags  byte
 	odd    uint32    // number of times in odd words, see content.Writer.Odd
-	raw    uint64    // hash of the bytes as they are
+	raw    uint64    // hash of the bytes as they are; 0 if both sides have bytes of their own
 	seq    uint64    // hash of the counters of Headers; 0 if they are not compared
 	other  uint64    // what digest of the other side begins with, when flagTime or flagText is set
 	wire   [2]uint64 // hashes of the bytes that the program reads; 0 without a shortcut
@@ -60,7 +60,6 @@ type digester struct {
 	full     bool
 	shortcut *shortcut // nil: equal bytes on the other side may be another message
 	hashed   bool      // with a shortcut: messages are hashed and not decoded
-	pool     sync.Pool // of *scratch
 }
 
 // A shortcut is shared by the digesters of a pair whose sides have one definition and one program. Equal bytes are then
@@ -88,6 +87,8 @@ type scratch struct {
 	writer *content.Writer
 }
 
+var scratches [2]sync.Pool // of *scratch, without full and with it
+
 var seed, seed2 = maphash.MakeSeed(), maphash.MakeSeed()
 
 // SizeHint implements mapping.Program.
@@ -107,19 +108,18 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	if d.shortcut != nil && d.shortcut.failed.Load() {
 		return dst, nil
 	}
-	s, _ := d.pool.Get().(*scratch)
+	pool := &scratches[0]
+	if d.full {
+		pool = &scratches[1]
+	}
+	s, _ := pool.Get().(*scratch)
 	if s == nil {
 		s = &scratch{writer: content.NewWriter(d.full)}
 	}
-	defer d.pool.Put(s)
+	defer pool.Put(s)
 	plain, err := d.convert(s, src, logTime)
 	f := fingerprint{flags: flagHash}
-	if !d.full {
-		f.raw = maphash.Bytes(seed, src)
-	}
-	if d.shortcut != nil {
-		f.wire = [2]uint64{maphash.Bytes(seed, plain), maphash.Bytes(seed2, plain)}
-	}
+	d.hash(&f, src, plain)
 	if d.hashed && err == nil {
 		return f.append(dst), nil
 	}
@@ -154,6 +154,20 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 		}
 	}
 	return f.append(dst), nil
+}
+
+// hash fills in the hashes of a message and of what convert returned.
+func (d *digester) hash(f *fingerprint, src, plain []byte) {
+	if !d.full && !d.strict {
+		f.raw = maphash.Bytes(seed, src)
+	}
+	if d.shortcut == nil {
+		return
+	}
+	f.wire = [2]uint64{f.raw, maphash.Bytes(seed2, plain)}
+	if d.strict || d.reader.head != nil {
+		f.wire[0] = maphash.Bytes(seed, plain)
+	}
 }
 
 // other reads what convert returned once more, with its times and text as the other encoding has them. It

@@ -34,6 +34,7 @@ type Cursor struct {
 
 	plain, numbers, text []byte
 	units                []uint16
+	row                  []uint64
 }
 
 // maxFuel is how many values without bytes a message may have, beside one for each of its bytes, or 64 in protobuf:

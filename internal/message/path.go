@@ -156,9 +156,9 @@ func (c *Cursor) Element(f *Field, index int) (n int, found bool) {
 	h := c.here
 	h.element, h.value = true, c.x.First(&h.view, f.Index)
 	for ; index > 0 && !f.wire.Packs; index-- {
-		h.value = c.x.Next(h.value)
+		h.value = c.x.Next(&h.view, h.value)
 	}
-	for ; f.wire.Packs; h.value = c.x.Next(h.value) {
+	for ; f.wire.Packs; h.value = c.x.Next(&h.view, h.value) {
 		for p := h.view.Numbers(f.wire, &h.value); len(p) > 0; index-- {
 			_, k := pb.Number(f.wire.Kind, p)
 			if k < 0 {

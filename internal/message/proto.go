@@ -52,6 +52,12 @@ func (c *protoCompiler) structure(md protoreflect.MessageDescriptor) (*Type, err
 			return nil, err
 		}
 	}
+	if t.wire.Rows() {
+		t.blank = make([]uint64, n)
+		for i := range t.Fields {
+			t.blank[i] = t.Fields[i].bits
+		}
+	}
 	return t, nil
 }
 
@@ -168,6 +174,24 @@ func (c *Cursor) leaveProto() {
 	}
 }
 
+// Rows reports whether Row can read structs of the type, of protobuf: all fields are single numbers.
+func (t *Type) Rows() bool { return t.blank != nil }
+
+// Row reads all of the struct of protobuf at the cursor, as Enter, Bits of each field and Leave do, and returns the
+// numbers in the order of the fields. It is false if nothing was read: the struct is not as most writers write it.
+func (c *Cursor) Row(t *Type) (numbers []uint64, ok bool) {
+	if h := c.here; !t.Rows() || h == nil || len(c.places) >= maxDepth || !c.OK() ||
+		!h.element && c.x.Count(&h.view, h.field.Index) != 1 {
+		return nil, false
+	}
+	p, _ := c.content()
+	if len(p) == 0 {
+		return nil, false
+	}
+	c.row = append(c.row[:0], t.blank...)
+	return c.row, t.wire.Row(p, c.row)
+}
+
 // content returns the bytes of the struct, string or bytes at the cursor, and about where they begin.
 func (c *Cursor) content() (p []byte, at int) {
 	h := c.here
@@ -201,7 +225,7 @@ func (c *Cursor) countProto() int {
 		return c.x.Count(&h.view, h.field.Index)
 	}
 	n := 0
-	for o := c.x.First(&h.view, h.field.Index); !o.None(); o = c.x.Next(o) {
+	for o := c.x.First(&h.view, h.field.Index); !o.None(); o = c.x.Next(&h.view, o) {
 		p := h.view.Numbers(f, &o)
 		if width := pb.Width(f.Wire); width > 0 && len(p)%width != 0 || width == 0 && len(p) > 0 && p[len(p)-1] >= 0x80 {
 			c.FailAt(h.at+int(o.Begin), "a packed list ends within a number")
@@ -245,7 +269,7 @@ func (c *Cursor) numbersProto(n int) []byte {
 		return p // all in one packed list
 	}
 	c.numbers = c.numbers[:0]
-	for o := first; !o.None(); o = c.x.Next(o) {
+	for o := first; !o.None(); o = c.x.Next(&h.view, o) {
 		for p := h.view.Numbers(f, &o); len(p) > 0; {
 			bits, k := pb.Number(f.Kind, p)
 			if k < 0 {

@@ -79,7 +79,7 @@ func (c *Cursor) Elements(f *Field, n int, visit func(i int)) {
 			return
 		}
 		h = c.here // the memory of places may be another
-		h.value = c.x.Next(h.value)
+		h.value = c.x.Next(&h.view, h.value)
 	}
 	h.element = false
 }
@@ -291,10 +291,17 @@ func (c *Cursor) Check(f *Field) {
 	}
 	switch {
 	case f.Type != nil && f.List:
-		c.Elements(f, n, func(int) { c.Fields(f.Type, c.Check) })
+		c.Elements(f, n, func(int) { c.checkStruct(f.Type) })
 	case f.Type != nil && c.Present(f):
-		c.Fields(f.Type, c.Check)
+		c.checkStruct(f.Type)
 	case f.Size > 0:
 		c.Numbers(f, n)
+	}
+}
+
+// checkStruct is Check for a struct of protobuf.
+func (c *Cursor) checkStruct(t *Type) {
+	if _, ok := c.Row(t); !ok {
+		c.Fields(t, c.Check)
 	}
 }

@@ -52,6 +52,7 @@ type Type struct {
 	Constants []schema.Constant // of ROS
 
 	wire   *pb.Type // of protobuf; nil: ROS
+	blank  []uint64 // of protobuf, if messages of the type can be rows: the defaults of its fields
 	extent schema.Extensibility
 	run    run
 	clock  bool // a time or duration of ROS 1, which has no size in CDR

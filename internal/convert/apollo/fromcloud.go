@@ -19,6 +19,7 @@ type column struct {
 	size   int // of a value, bytes; 0: the cloud does not have it
 	class  numbers.Class
 	big    bool
+	float  bool // float32 in little endian, as nearly all are
 }
 
 // datatypes has the kind of number of each datatype of sensor_msgs/PointField.
@@ -51,6 +52,9 @@ func (c *column) bits(row []byte) uint64 {
 func (c *column) integer(row []byte) int64 { return int64(c.class.Widen(c.bits(row), 8*c.size)) }
 
 func (c *column) real(row []byte) float64 {
+	if c.float {
+		return math.Float64frombits(widen(binary.LittleEndian.Uint32(row[c.offset:])))
+	}
 	if c.isFloat32() {
 		return math.Float64frombits(widen(uint32(c.bits(row))))
 	}
@@ -61,6 +65,13 @@ func (c *column) isFloat32() bool { return c.class == numbers.Float && c.size ==
 
 // float32 returns a value as the bits of a float32.
 func (c *column) float32(row []byte) uint32 {
+	if c.float {
+		return binary.LittleEndian.Uint32(row[c.offset:])
+	}
+	return c.otherFloat32(row)
+}
+
+func (c *column) otherFloat32(row []byte) uint32 {
 	if c.isFloat32() {
 		return uint32(c.bits(row))
 	}
@@ -156,6 +167,7 @@ func readRows(r *ros.Reader) (c cloudRows, dense uint8) {
 	for i := range c.columns {
 		col := &c.columns[i]
 		col.big = big
+		col.float = col.isFloat32() && !big
 		switch {
 		case col.size == 0 && i <= pointZ:
 			r.Fail("the cloud has no field %s", columnNames[i][0])

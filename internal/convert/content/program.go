@@ -21,6 +21,7 @@ type node struct {
 	hollow bool   // the canonical type has no values
 	inner  bool   // a rule looks into structs of it
 	blank  int    // of protobuf: so many zeros are the message of which nothing is set; -1: it is other bytes
+	cells  []cell // of protobuf: how numbers of message.Cursor.Row are written; nil: they are not
 }
 
 // A step writes a field of the canonical type.
@@ -159,10 +160,31 @@ func (c *compiler) node(typ *message.Type, src, dst *schema.Message, prefix stri
 	if !c.proto && !n.marked {
 		n.skip(next, len(typ.Fields))
 	}
+	n.cells = n.cellsOf()
 	if size > maxZero || slices.ContainsFunc(n.steps, func(s step) bool { return !s.blank() }) {
 		n.blank = -1
 	}
 	return n, nil
+}
+
+// A cell is a number of a row.
+type cell struct {
+	index int // in the fields of the source
+	size  int // of the canonical number, bytes
+	class class
+}
+
+// cellsOf returns the cells of a struct of protobuf, if its canonical bytes are nothing but its numbers as they are.
+func (n *node) cellsOf() []cell {
+	var out []cell
+	for i := range n.steps {
+		s := &n.steps[i]
+		if !n.typ.Rows() || s.form != formNumber || s.field.List || s.narrow || s.table != nil {
+			return nil
+		}
+		out = append(out, cell{s.field.Index, s.to.Size(), s.class})
+	}
+	return out
 }
 
 // blank reports whether nothing but zeros stands for a field of protobuf that is not set.

@@ -37,6 +37,9 @@ func visit(p *Program, w *Writer, src []byte) error {
 
 // structure writes the struct at the cursor. more are the bytes that it has behind its fields, in delimited CDR.
 func (v *reading) structure(n *node) (more []byte) {
+	if n.cells != nil && v.row(n) {
+		return nil
+	}
 	end := -1
 	if !n.bare {
 		end = v.c.Enter(n.typ)

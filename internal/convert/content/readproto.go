@@ -28,6 +28,15 @@ func (v *reading) member(s *step) {
 	}
 }
 
+// row writes a struct that is a row of numbers; false: nothing was written.
+func (v *reading) row(n *node) bool {
+	numbers, ok := v.c.Row(n.typ)
+	if ok && v.begin(n) {
+		v.w.row(n.cells, numbers)
+	}
+	return ok
+}
+
 // oneof returns the number of the member of a oneof that is set, 0 if none is.
 func (v *reading) oneof(s *step) uint32 {
 	for _, f := range s.parts {

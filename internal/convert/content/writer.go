@@ -171,6 +171,30 @@ func (w *Writer) number(bits uint64, size int, c class) {
 	c.canonize(w.buf[at:])
 }
 
+// row writes the numbers of a row.
+func (w *Writer) row(cells []cell, numbers []uint64) {
+	w.room(8 * len(cells))
+	b := w.buf
+	for i := range cells {
+		c := &cells[i]
+		b = binary.LittleEndian.AppendUint64(b, c.class.one(numbers[c.index]))[:len(b)+c.size]
+	}
+	w.buf = b
+}
+
+// one makes a number of a class canonical.
+func (c class) one(bits uint64) uint64 {
+	switch {
+	case c == boolean:
+		return min(bits, 1)
+	case c == float32Class && bits&0x7fffffff > 0x7f800000:
+		return nan32
+	case c == float64Class && bits&math.MaxInt64 > 0x7ff0000000000000:
+		return nan64
+	}
+	return bits
+}
+
 // canonize makes numbers of a class canonical.
 func (c class) canonize(b []byte) {
 	switch c {

@@ -35,7 +35,7 @@ func (r *fromRun) fetch(s *slotProgram, v *pb.View, i, at int) error {
 		r.absent(s, 0)
 	case s.list != schema.Single:
 		head, count := r.beginList(s), 0
-		for o := r.index.First(v, i); !o.None(); o = r.index.Next(o) {
+		for o := r.index.First(v, i); !o.None(); o = r.index.Next(v, o) {
 			k, err := r.element(s, o.Wire, v.Message[o.Begin:o.End], at+int(o.Begin))
 			if err != nil {
 				return err

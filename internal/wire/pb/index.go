@@ -55,12 +55,13 @@ type Value struct {
 	Wire       protowire.Type
 	Begin, End int32 // in the message of the View
 	next       int32 // index into values; -1: it is the last
+	run        int32 // values that lie right behind it, see Scanner.run: they come before next
 }
 
 // None reports whether First or Next have found no value.
 func (o *Value) None() bool { return o.End < 0 }
 
-var noValue = Value{End: -1}
+var noValue = Value{End: -1, next: -1}
 
 // A View is a message whose fields were found.
 type View struct {
@@ -133,7 +134,11 @@ func (x *Index) Open(v *View, t *Type, message []byte) *Error {
 			s.first, s.last = int32(fields.begin), int32(fields.end)
 			continue
 		}
-		x.values = append(x.values, Value{fields.Wire, int32(fields.begin), int32(fields.end), -1})
+		one := Value{fields.Wire, int32(fields.begin), int32(fields.end), -1, 0}
+		if f.List && fields.Wire == protowire.BytesType && !f.Packs {
+			one.run = fields.run()
+		}
+		x.values = append(x.values, one)
 		last := int32(len(x.values) - 1)
 		if s.n == 1 {
 			s.first = last
@@ -141,6 +146,7 @@ func (x *Index) Open(v *View, t *Type, message []byte) *Error {
 			x.values[s.last].next = last
 		}
 		s.last = last
+		s.n += one.run
 	}
 	if at, what := fields.Wrong(); what != "" {
 		return &Error{at, what}
@@ -168,7 +174,7 @@ func (x *Index) Single(v *View, i int) (begin, end int, ok bool) {
 
 // First returns the first value of field i, a list or a message:
 //
-//	for o := x.First(&v, i); !o.None(); o = x.Next(o) { ... }
+//	for o := x.First(&v, i); !o.None(); o = x.Next(&v, o) { ... }
 func (x *Index) First(v *View, i int) Value {
 	if s := &x.slots[v.slots+i]; s.n > 0 {
 		return x.values[s.first]
@@ -177,7 +183,11 @@ func (x *Index) First(v *View, i int) Value {
 }
 
 // Next returns the value of the same field after another.
-func (x *Index) Next(o Value) Value {
+func (x *Index) Next(v *View, o Value) Value {
+	if o.run > 0 {
+		begin := o.End + 1 // behind a tag of one byte
+		return Value{o.Wire, begin, begin + 1 + int32(v.Message[begin]), o.next, o.run - 1}
+	}
 	if o.next >= 0 {
 		return x.values[o.next]
 	}
@@ -197,7 +207,7 @@ func (x *Index) Joined(v *View, i int) (content []byte, at int, err *Error) {
 		return content, at, nil
 	}
 	content = nil
-	for ; !o.None(); o = x.Next(o) {
+	for ; !o.None(); o = x.Next(v, o) {
 		part := Scan(v.Content(f, &o))
 		for part.Next() { // a field that is cut must not go on in the next part
 		}

@@ -38,11 +38,11 @@ func describe(x *Index, message []byte) (string, *Error) {
 			begin, end, _ := x.Single(&v, i)
 			fmt.Fprintf(&b, " %d:%x", f.Num, message[begin:end])
 		case f.Packs:
-			for o := x.First(&v, i); !o.None(); o = x.Next(o) {
+			for o := x.First(&v, i); !o.None(); o = x.Next(&v, o) {
 				fmt.Fprintf(&b, " %d:%x", f.Num, v.Numbers(f, &o))
 			}
 		case f.List:
-			for o := x.First(&v, i); !o.None(); o = x.Next(o) {
+			for o := x.First(&v, i); !o.None(); o = x.Next(&v, o) {
 				inner, err := describe(x, v.Content(f, &o))
 				if err != nil {
 					return "", err

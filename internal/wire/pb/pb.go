@@ -89,6 +89,25 @@ func (s *Scanner) next(p []byte) bool {
 	return true
 }
 
+// run goes over the fields right behind this one that have its number and fewer than 128 bytes, with a tag and a
+// length of one byte each, and returns how many there are: the elements of a list.
+func (s *Scanner) run() (n int32) {
+	if s.Num > 15 {
+		return 0
+	}
+	tag, p, at := byte(s.Num)<<3|byte(protowire.BytesType), s.message, s.end
+	for at+1 < len(p) && p[at] == tag && p[at+1] < 0x80 {
+		next := at + 2 + int(p[at+1])
+		if next > len(p) {
+			break
+		}
+		at = next
+		n++
+	}
+	s.end = at
+	return n
+}
+
 // Value returns all of the value: of bytes with their length, of a group with its end.
 func (s *Scanner) Value() []byte { return s.message[s.begin:s.end] }
 

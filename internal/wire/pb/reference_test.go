@@ -160,13 +160,13 @@ func (x *indexReader) text(b *strings.Builder, md protoreflect.MessageDescriptor
 				return err
 			}
 		case f.Parts:
-			for o := x.First(&v, i); !o.None(); o = x.Next(o) {
+			for o := x.First(&v, i); !o.None(); o = x.Next(&v, o) {
 				if err := x.message(&values, md.Fields().Get(i), v.Content(f, &o)); err != nil {
 					return err
 				}
 			}
 		case f.List:
-			for o := x.First(&v, i); !o.None(); o = x.Next(o) {
+			for o := x.First(&v, i); !o.None(); o = x.Next(&v, o) {
 				content := message[o.Begin:o.End]
 				if f.Packs {
 					content = v.Numbers(f, &o)

@@ -10,8 +10,9 @@ type Type struct {
 	Fields []Field
 	Oneofs int
 
-	dense  []int32 // index of a field by its number, for small ones; -1: none
-	sparse map[protowire.Number]int
+	dense   []int32 // index of a field by its number, for small ones; -1: none
+	sparse  map[protowire.Number]int
+	columns []column // see Row; nil: no message is a row
 }
 
 // A Field is a field of a type.
@@ -45,6 +46,7 @@ func NewType(fields []Field, oneofs int) *Type {
 		}
 		t.dense[num] = int32(i)
 	}
+	t.columns = t.columnsOf()
 	return t
 }
 
