@@ -232,6 +232,9 @@ func (g *Guard) inside(path string) error {
 
 // formatOf returns the format whose recording stands at path, nil for none.
 func (g *Guard) formatOf(path string) *storage.Format {
+	if _, err := g.fs.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil // no format has to look
+	}
 	for _, f := range g.formats {
 		if f.Claims(g.fs, path) {
 			return f

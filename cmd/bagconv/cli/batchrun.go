@@ -46,6 +46,7 @@ func (b *batchRun) runAll() error {
 	if err != nil {
 		return b.explainManifest(err)
 	}
+	m.NoSync = b.set.job.Write.NoSync
 	if err := b.plan(m); err != nil {
 		return errors.Join(err, m.Close())
 	}

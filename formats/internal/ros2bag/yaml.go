@@ -138,7 +138,7 @@ func textNode(s string) *yaml.Node {
 // plain reports whether a string is surely written as it is: a path, key or type of common
 // letters, or a type hash.
 func plain(s string) bool {
-	if !strings.ContainsAny(s, "/_") && s != "cdr" {
+	if !strings.ContainsAny(s, "/_.") && s != "cdr" {
 		return false
 	}
 	for i := range len(s) {

@@ -24,6 +24,8 @@ var ErrNoManifest = errors.New("not a manifest of a batch")
 // then Append for each input, then Close. The line of an earlier run about an input stays until
 // there is a new one.
 type Manifest struct {
+	NoSync bool // lines do not wait for the disk, as their outputs do not
+
 	fs      storage.FS
 	path    string
 	lock    *os.File // nil on a store, and if it is only read
@@ -232,8 +234,8 @@ func appendLine(text []byte, e *Entry) []byte {
 	return append(append(text, iox.ShowAll(string(line))...), '\n')
 }
 
-// Append writes the line of a finished input and waits for the disk, then calls safe, perhaps beside others. If the
-// disk is full, the line is kept, and written with the next one or by Close. On a store it is written by Close.
+// Append writes the line of a finished input and waits for the disk, unless NoSync is set, then calls safe, perhaps
+// beside others. If the disk is full, the line is kept, and written with the next one or by Close. On a store it is written by Close.
 func (m *Manifest) Append(e *Entry, safe func()) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -262,8 +264,10 @@ func (m *Manifest) flush() error {
 		return errors.Join(err, m.file.Truncate(end))
 	}
 	m.unwritten = m.unwritten[:0]
-	if err := iox.Sync(m.file); err != nil {
-		return err
+	if !m.NoSync {
+		if err := iox.Sync(m.file); err != nil {
+			return err
+		}
 	}
 	m.allSafe()
 	return nil

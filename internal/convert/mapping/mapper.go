@@ -256,33 +256,6 @@ func (m *Mapper) checkSum(res *Result) {
 	}
 }
 
-func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
-	src, err := m.lib.ros1Definition(t)
-	if err != nil {
-		return nil, err
-	}
-	res := src.result(t)
-	dst, plan, err := m.intoTarget(res, src, serial.ROS1, serial.CDR)
-	if err == nil && dst == nil {
-		dst, plan, err = m.ownROS2(t, res, src.ROS)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if names := illegalNames(dst); len(names) > 0 {
-		res.remark("illegal-names", "ROS 2 does not allow the names %s; they are kept, and its tools may refuse the type",
-			transcode.List(names))
-	}
-	res.dropSeq(plan, m.o.Sequence)
-	res.setROS2(dst)
-	res.latch()
-	delete(res.Topic.Metadata, MetaROS2Type)
-	if ros1Name(dst.Name) != t.Type {
-		res.Topic.Metadata[MetaROS1Type] = t.Type
-	}
-	return res, nil
-}
-
 // ownROS2 makes the ROS 2 type of a ROS 1 type, and the program.
 func (m *Mapper) ownROS2(t *storage.Topic, res *Result, src *schema.Message) (*schema.Message, *transcode.Plan, error) {
 	dst := m.dialect.toROS2(src)
@@ -300,10 +273,7 @@ func (m *Mapper) ownROS2(t *storage.Topic, res *Result, src *schema.Message) (*s
 	if err := unambiguous(dst); err != nil {
 		return nil, nil, err
 	}
-	// One definition for a type name: a later topic with another one is fitted to it.
-	if first := m.types[dst.Name]; first == nil {
-		m.types[dst.Name] = dst
-	} else if !schema.Equal(first, dst) {
+	if first := m.named2(dst); first != dst {
 		dst = first
 		res.remark("definition-joined",
 			"two definitions of %s in the source; messages are fitted to the first by field names", dst.Name)

@@ -112,9 +112,7 @@ func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
 	if p.main, err = compile(p, layoutOf(o.From, ros.PlainLE)); err != nil {
 		return nil, err
 	}
-	p.lost.init(dst.Name, p.notes.dropped.paths)
-	p.lost.changed.init(p.notes.narrowed.paths)
-	p.lost.cut.init(p.notes.bounded.paths)
+	p.count()
 	if o.To == serial.ROS1 && beginsWithSeq(dst) && !(o.From == serial.ROS1 && beginsWithSeq(src)) {
 		p.seqAt = 0
 	}
@@ -122,6 +120,21 @@ func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
 		p.seq = seqLossOf(src, o.From)
 	}
 	return p, nil
+}
+
+// count makes the counters of losses.
+func (p *Plan) count() {
+	p.lost.init(p.dst.Name, p.notes.dropped.paths)
+	p.lost.changed.init(p.notes.narrowed.paths)
+	p.lost.cut.init(p.notes.bounded.paths)
+}
+
+// Again returns a plan of the same program for another topic: it counts losses of its own.
+func (p *Plan) Again() *Plan {
+	q := &Plan{src: p.src, dst: p.dst, o: p.o, main: p.main, seqAt: p.seqAt, seq: p.seq, notes: p.notes,
+		special: p.special}
+	q.count()
+	return q
 }
 
 // beginsWithSeq reports whether messages of ROS 1 begin with the counter of a Header.
