@@ -235,7 +235,8 @@ func appendLine(text []byte, e *Entry) []byte {
 }
 
 // Append writes the line of a finished input and waits for the disk, unless NoSync is set, then calls safe, perhaps
-// beside others. If the disk is full, the line is kept, and written with the next one or by Close. On a store it is written by Close.
+// beside others. If the disk is full, the line is kept, and written with the next one or by Close. On a store it is
+// written by Close.
 func (m *Manifest) Append(e *Entry, safe func()) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -26,7 +26,7 @@ type crossing struct {
 
 // A crossingKey is all that a crossing depends on.
 type crossingKey struct {
-	typ, sum, asked, distro string
+	typ, sum, name, distro string
 	rosout                  Rosout
 	text                    [sha256.Size]byte
 }
