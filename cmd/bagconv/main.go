@@ -7,20 +7,15 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
 )
 
-// gcPercent keeps the heap near what is in use: buffers are few, large and used
-// again, so that collecting more often costs no time that can be measured.
-const gcPercent = 25
-
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		collectLate()
 	}
 	log.SetOutput(io.Discard) // net/http has a line of its own for what a server sends unasked
 	os.Exit(cli.Run(untilSignal(), os.Args, cli.System(), all.Registry()))

@@ -27,8 +27,8 @@ type crossing struct {
 // A crossingKey is all that a crossing depends on.
 type crossingKey struct {
 	typ, sum, name, distro string
-	rosout                  Rosout
-	text                    [sha256.Size]byte
+	rosout                 Rosout
+	text                   [sha256.Size]byte
 }
 
 // crossingOf returns the key of what a topic becomes. pure is false if it depends on more than the topic and the

@@ -38,26 +38,51 @@ const DefaultCommand = "convert"
 // have.
 func Assemble(list []Command, table []*Flag) []*Command {
 	commands := make([]*Command, len(list))
+	byName := map[string]*grouped{}
 	for i := range list {
-		c := &list[i]
-		first := map[*Group]int{}
-		for i, f := range table {
-			if _, seen := first[f.Group]; f.TakenBy(c.Name) {
-				if c.Flags = append(c.Flags, f); !seen {
-					first[f.Group] = i
-				}
+		commands[i] = &list[i]
+		byName[list[i].Name] = &grouped{}
+	}
+	for _, f := range table {
+		for _, name := range f.Commands() {
+			if g := byName[name]; g != nil {
+				g.add(f)
 			}
 		}
-		slices.SortStableFunc(c.Flags, func(a, b *Flag) int { return first[a.Group] - first[b.Group] })
+		if f.On == "" {
+			for _, g := range byName {
+				g.add(f)
+			}
+		}
+	}
+	for _, c := range commands {
+		c.Flags = slices.Concat(append([][]*Flag{c.Flags}, byName[c.Name].flags...)...)
 		if c.Operands == nil {
 			c.Operands = []Flag{{Kind: File}}
 		}
 		if c.Exits = maps.Clone(c.Exits); c.Exits[UsageStatus] == "" {
 			c.Exits[UsageStatus] = "the command line is wrong"
 		}
-		commands[i] = c
 	}
 	return commands
+}
+
+// grouped has flags by their groups, in the order of the first flag of each group.
+type grouped struct {
+	groups []*Group
+	flags  [][]*Flag // of each of groups
+}
+
+// add adds a flag, once.
+func (g *grouped) add(f *Flag) {
+	i := slices.Index(g.groups, f.Group)
+	if i < 0 {
+		i = len(g.groups)
+		g.groups, g.flags = append(g.groups, f.Group), append(g.flags, nil)
+	}
+	if !slices.Contains(g.flags[i], f) {
+		g.flags[i] = append(g.flags[i], f)
+	}
 }
 
 // Named returns the command of a name, an alias or an old word; nil if no command has it.

@@ -82,7 +82,7 @@ func (p *parser) read(words []string) {
 	p.line.Settings, p.line.Words, p.line.Named, p.line.Command, p.set = nil, nil, false, nil, nil
 	var set *std.FlagSet
 	failed := func(_ *cli.Context, err error, _ bool) error { return err }
-	list := p.urfave(&set)
+	list := p.urfave(words, &set)
 	app := &cli.App{
 		Name: "bagconv", HideHelp: true, HideVersion: true, Writer: io.Discard, ErrWriter: io.Discard,
 		Flags: list, OnUsageError: failed,
@@ -150,10 +150,18 @@ func (p *parser) without(words []string) []string {
 	return words[:max(len(words)-1, 0)]
 }
 
-// urfave returns a flag of urfave/cli for each name of each flag.
-func (p *parser) urfave(set **std.FlagSet) (list []cli.Flag) {
-	for name, f := range p.known {
-		list = append(list, &spelling{p, f, name, set})
+// urfave returns a flag of urfave/cli for each name of a flag that words may have, and one more, by which the set is
+// found: urfave/cli asks each of its flags about all others.
+func (p *parser) urfave(words []string, set **std.FlagSet) (list []cli.Flag) {
+	seen := map[string]bool{}
+	for _, name := range append([]string{"help"}, words...) {
+		if len(seen) > 0 { // it is a word
+			name = flagName(name)
+		}
+		if f := p.known[name]; f != nil && name != "" && !seen[name] {
+			list = append(list, &spelling{p, f, name, set})
+		}
+		seen[name] = true
 	}
 	return list
 }
