@@ -169,3 +169,16 @@ type Difference struct {
 	Summary string   `json:"summary"`
 	Lines   []string `json:"lines"`
 }
+
+// NewDifference returns a Difference whose texts are bounded.
+func NewDifference(equal bool, summary string, lines []string) *Difference {
+	d := &Difference{Equal: equal, Summary: cutAt(summary, maxSentence), Lines: []string{}}
+	for i, line := range lines {
+		if i == mostLines {
+			d.Lines = append(d.Lines, plural(int64(len(lines)-i), "more line"))
+			break
+		}
+		d.Lines = append(d.Lines, cutAt(line, maxSentence))
+	}
+	return d
+}

@@ -24,7 +24,8 @@ func (e *env) keyFlags() []flags.Flag {
 	key := flags.Flag{Name: "bag-key", Arg: "HEX|@FILE", LineOnly: true, Set: e.setKey,
 		Help: "key of encrypted bags: in FILE, on standard input (@-), or as HEX, which other users may see in the list of " +
 			"processes. Without the flag the key comes from the variable " + keyVariable + ", or from gpg"}
-	return flags.AllIn(urlGroup, makes+" export batch append work play info list defs check verify cat gen serve", key)
+	return flags.AllIn(urlGroup, makes+" export batch append work play info list defs check report verify cat gen serve",
+		key)
 }
 
 // setKey takes the key of the line.

@@ -143,21 +143,14 @@ what lies below. doctor is another name of this command.`,
 	}
 }
 
-// checkFlags returns the flags of check.
+// checkFlags returns the flags of check. report takes some of them.
 func (s *settings) checkFlags() []flags.Flag {
 	o := &s.check.options
-	return flags.AllIn(readGroup, "check",
-		flags.Flag{Name: "fail-on", Kind: flags.OneWord, Values: flags.Words(check.Severities()...),
-			Default: check.Warning.String(), Set: flags.Put(&s.check.failOn),
-			Help: "lowest severity that makes the exit status 4; warning is the default"},
-		flags.Flag{Name: "exit-zero", Kind: flags.OnOff, Set: flags.Put(&s.check.exitZero),
-			Help: "exit with status 0 even if there are findings"},
+	both := flags.AllIn(readGroup, "check report",
 		flags.Flag{Name: "spec", Arg: "FILE", Kind: flags.File, Set: flags.Parsed(&o.Contract,
 			func(path string) (*check.Contract, error) { return readContract(s.job.Read.FS, path) }),
 			Help: "check against a contract: topics, types, rates, gaps, counts, duration, size. bagconv help contracts " +
 				"explains its keys"},
-		flags.Flag{Name: "make-spec", Kind: flags.OnOff, Set: flags.Put(&s.check.makeSpec),
-			Help: "print such a contract, made from a good recording, with limits that allow others like it"},
 		flags.Flag{Name: "gap", Arg: "N", Kind: flags.Decimal, Default: fmt.Sprint(check.DefaultGap),
 			Set: func(f *flags.Flag) error {
 				if err := flags.Put(&o.Gap)(f); err != nil || !(o.Gap > 1 && o.Gap < 1e9) {
@@ -170,6 +163,15 @@ func (s *settings) checkFlags() []flags.Flag {
 			Set:  flags.Parsed(&o.StampOffset, parseStampOffset),
 			Help: "largest distance of header stamps from the log time; 1s (default)"},
 	)
+	return append(flags.AllIn(readGroup, "check",
+		flags.Flag{Name: "fail-on", Kind: flags.OneWord, Values: flags.Words(check.Severities()...),
+			Default: check.Warning.String(), Set: flags.Put(&s.check.failOn),
+			Help: "lowest severity that makes the exit status 4; warning is the default"},
+		flags.Flag{Name: "exit-zero", Kind: flags.OnOff, Set: flags.Put(&s.check.exitZero),
+			Help: "exit with status 0 even if there are findings"},
+		flags.Flag{Name: "make-spec", Kind: flags.OnOff, Set: flags.Put(&s.check.makeSpec),
+			Help: "print such a contract, made from a good recording, with limits that allow others like it"},
+	), both...)
 }
 
 func parseStampOffset(text string) (time.Duration, error) {

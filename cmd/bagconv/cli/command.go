@@ -15,7 +15,8 @@ func assemble(e *env) []*flags.Command {
 	list := []flags.Command{
 		e.convertCommand(), e.filterCommand(), e.exportCommand(), e.importCommand(),
 		e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.appendCommand(), e.recordCommand(),
-		e.playCommand(), e.reindexCommand(), e.infoCommand(), e.listCommand(), e.catCommand(),
+		e.playCommand(), e.reindexCommand(), e.infoCommand(), e.seeCommand(), e.listCommand(),
+		e.catCommand(),
 		e.defsCommand(), e.genCommand(), e.checkCommand(), e.verifyCommand(), e.batchCommand(),
 		e.planCommand(), e.workCommand(), e.collectCommand(), e.indexCommand(), e.serveCommand(), e.formatsCommand(),
 		e.completionCommand(), e.versionCommand(), e.manCommand(), e.helpCommand(),

@@ -55,7 +55,7 @@ func (e *env) selectFlags() []flags.Flag {
 				"has no output. error (default): it fails"},
 	)...)
 	list = append(list, whereFlags(s)...)
-	return append(list, from.In(urlGroup, "", writes+" serve verify cat play info list defs check gen"))
+	return append(list, from.In(urlGroup, "", writes+" serve verify cat play info list defs check report gen"))
 }
 
 // whereFlags select messages by their values.

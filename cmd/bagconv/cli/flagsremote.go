@@ -45,7 +45,8 @@ func (s *settings) remoteFlags() (list []flags.Flag) {
 			Help: "further attempts of a request to a URL that gets nowhere (default " + strconv.Itoa(remote.DefaultRetries) +
 				")"},
 	} {
-		list = append(list, f.In(urlGroup, "", makes+" export batch import work info list defs cat check verify index"))
+		list = append(list, f.In(urlGroup, "",
+			makes+" export batch import work info list defs cat check report verify index"))
 	}
 	return list
 }

@@ -16,9 +16,9 @@ func (e *env) flagTable() (table []*flags.Flag) {
 		e.playFlags(), e.selectFlags(), s.editFlags(), s.fieldFlags(),
 		e.outputFlags(), e.optionFlags(), s.aboutFlags(),
 		e.messageFlags(), s.extraFlags(), s.runFlags(), s.remoteFlags(), e.keyFlags(),
-		fileFlags(runGroup, writes+" import record play"), s.listFlags(), s.defsFlags(), s.infoFlags(), s.checkFlags(),
-		s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.indexFlags(), s.migrateFlags(),
-		s.serveFlags(), fileFlags(readGroup, "list"), e.moreFlags,
+		fileFlags(runGroup, writes+" import record play"), s.listFlags(), s.defsFlags(), s.infoFlags(), s.seeFlags(),
+		s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.indexFlags(),
+		s.migrateFlags(), s.serveFlags(), fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {
 			table = append(table, &part[i])
@@ -51,16 +51,16 @@ func (s *settings) readFlags() []flags.Flag {
 	distro := s.distroFlag()
 	return []flags.Flag{
 		s.defsFlag().In(readGroup, "where to find definitions that a recording lacks, as convert --defs",
-			"cat check verify defs"),
+			"cat check report verify defs"),
 		distro.In(readGroup, "ROS 2 distribution, such as humble, whose definitions to use if a recording has none",
-			"cat check verify"),
+			"cat check report verify"),
 		distro.In(messageGroup, "ROS 2 distribution, such as humble, whose definitions to use if a recording has none",
 			"export play"),
 		distro.In(readGroup,
 			"ROS 2 distribution, such as humble, whose standard definitions to use; ROS 1 types come from noetic", "defs"),
 		s.threadsFlag().In(readGroup, "number of workers, "+strconv.Itoa(convert.MaxThreads)+
-			" at most; 0 (default) is one per core, up to 12", "cat info check verify index"),
-		s.progressFlag().In(readGroup, "", "info check verify index"),
+			" at most; 0 (default) is one per core, up to 12", "cat info check report verify index"),
+		s.progressFlag().In(readGroup, "", "info check report verify index"),
 		quiet.In(readGroup, "print nothing if they are equal", "verify"),
 	}
 }

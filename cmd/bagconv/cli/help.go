@@ -85,8 +85,7 @@ func (e *env) book() *help.Book {
 lists, with its messages. It needs neither ROS nor Apollo.`,
 		Closing: `bagconv COMMAND -h explains a command, bagconv COMMAND --help all its flags, and
 bagconv help TOPIC ` + strings.Join(names, ", ") + `. More commands: formats, completion, man, version.
-Flags may stand anywhere; after -- everything is a file name. --color auto|always|never
-colours errors. A file with the name of a command is ./info`,
+--color auto|always|never colours errors. After -- each word is a file, as ./info is.`,
 		Parts:    []string{convertPart, lookPart, repairPart, exportPart, livePart, manyPart, codePart},
 		Commands: e.commands(), Topics: topics, Expand: e.expand,
 	}

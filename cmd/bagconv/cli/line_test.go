@@ -69,7 +69,7 @@ func TestParse(t *testing.T) {
 		"in out --to --force": "--to needs a value: fake, parquet, arrow, csv, npy, lerobot or episodes; see: bagconv help",
 		"info --to bag in": "--to is not a flag of info; bagconv convert, filter, import and 7 more take it; see: " +
 			"bagconv help info",
-		"version -q": "-q is not a flag of version; bagconv convert, filter, export and 14 more take it; see: " +
+		"version -q": "-q is not a flag of version; bagconv convert, filter, export and 15 more take it; see: " +
 			"bagconv help version",
 		"info --json=maybe x": "invalid value \"maybe\" for --json; see: bagconv help info",
 		"in out --level high": "invalid value \"high\" for --level; see: bagconv help convert",

@@ -144,5 +144,9 @@ func TestSchemas(t *testing.T) {
 	}
 	valid(loadSchema(t, "index.schema.json"), []int{5}, "index", "--json", "-o", filepath.Join(t.TempDir(), "c.sqlite"),
 		paths[0], paths[6])
+	see := loadSchema(t, "see.schema.json")
+	valid(see, []int{0}, "report", "--json", "../../../testdata/demo.bag")
+	valid(see, []int{0}, "report", "--json", "--quick", "../../../testdata/demo.record", "../../../testdata/demo.bag")
+	valid(see, []int{3}, "report", "--json", paths[0], paths[4])
 	valid(loadSchema(t, "formats.schema.json"), []int{0}, "formats", "--json")
 }

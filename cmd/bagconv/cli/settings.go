@@ -7,6 +7,7 @@ import (
 	"github.com/bagconv/bagconv/internal/convert/recording"
 	"github.com/bagconv/bagconv/internal/convert/render"
 	"github.com/bagconv/bagconv/internal/remote"
+	"github.com/bagconv/bagconv/internal/report"
 	"github.com/bagconv/bagconv/internal/through"
 )
 
@@ -38,6 +39,7 @@ type settings struct {
 	list    listSettings
 	live    liveSettings
 	merge   mergeSettings
+	see     seeSettings
 	serve   serveSettings
 	show    showSettings
 	split   splitSettings
@@ -112,6 +114,12 @@ type liveSettings struct {
 
 // mergeSettings are the flags of merge.
 type mergeSettings struct{ shift []string }
+
+// seeSettings are the flags of report.
+type seeSettings struct {
+	plots []report.FieldName
+	quick bool
+}
 
 // serveSettings are the flags of serve.
 type serveSettings struct {

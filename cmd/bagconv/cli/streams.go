@@ -20,7 +20,7 @@ const stream = "-"
 // Commands whose words may be a stream: which read recordings, which write one recording, and which write several
 // files.
 var (
-	streamReaders = strings.Fields("convert filter recover split merge verify export info list check cat play")
+	streamReaders = strings.Fields("convert filter recover split merge verify export info list check report cat play")
 	streamWriters = strings.Fields("convert filter recover merge import record")
 	filesWriters  = strings.Fields("split export")
 )
