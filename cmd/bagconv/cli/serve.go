@@ -86,6 +86,13 @@ func (e *env) serve(ctx context.Context) (err error) {
 		return e.topicsOf(ctx, confined, rec)
 	}
 	config.Fetch = fetchLocal
+	config.Messages = func(ctx context.Context, rec serve.Recording, topic string) (*serve.Table, error) {
+		return e.servedMessages(ctx, confined, rec, topic)
+	}
+	config.Formats = e.madeFormats()
+	config.Make = func(ctx context.Context, rec serve.Recording, format string) (*serve.Made, error) {
+		return e.makeServed(ctx, confined, rec, format)
+	}
 	closeOutputs, err := e.openOutputs(ctx, &config)
 	if err != nil {
 		return err

@@ -43,7 +43,8 @@ func (e *env) servedReport(ctx context.Context, fsys storage.FS, rec serve.Recor
 	}
 	live := &page.Live{Home: o.Home, JSON: o.JSONAt, Messages: o.Messages, Links: []page.Links{
 		{Title: "Open in", Links: pageLinks(o.Entry.Open)}, {Title: "Play to", Links: pageLinks(o.Entry.Play)},
-		{Title: "Download", Links: pageLinks(slices.Concat(o.Entry.Files[:min(len(o.Entry.Files), 5)], o.Entry.As))}}}
+		{Title: "Download", Links: pageLinks(slices.Concat(o.Entry.Files[:min(len(o.Entry.Files), 5)], o.Entry.As))},
+		{Title: "Convert to", Links: pageLinks(o.Entry.Make)}}}
 	if quick {
 		live.Whole = o.WholeAt
 	}
@@ -54,7 +55,7 @@ func (e *env) servedReport(ctx context.Context, fsys storage.FS, rec serve.Recor
 
 func pageLinks(list []serve.Link) (out []page.Link) {
 	for _, l := range list {
-		out = append(out, page.Link{Text: l.Text, URL: l.URL})
+		out = append(out, page.Link{Text: path.Base(l.Text), URL: l.URL})
 	}
 	return out
 }

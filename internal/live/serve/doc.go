@@ -4,8 +4,10 @@
 //	/                     the page
 //	/index.json           the same as JSON
 //	/info/NAME[.json]     the report of a recording, which Config.Report makes; ?whole=1 of all of it
+//	/messages/NAME?topic= the first messages of a topic as a table
 //	/files/NAME[/PART]    the files of a recording
 //	/ws/NAME              a WebSocket on which Config.Play plays a recording
+//	/as/FORMAT/NAME       a recording in any format of Config.Formats, converted for the download
 //	/FORMAT/NAME          a recording in the format Config.Sink, made while it is read
 //
 // It is read-only: GET, HEAD and OPTIONS. Only files of recordings that Config.Find has found are

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,6 +46,7 @@ type Entry struct {
 	As     []Link   `json:"as"`               // in another format, made while it is read
 	Open   []Link   `json:"open"`             // in viewers; empty if no viewer reads the files
 	WS     string   `json:"ws"`               // WebSocket on which it is played; "" if it is not
+	Make   []Link   `json:"make"`             // in other formats, converted for the download
 	Play   []Link   `json:"play"`             // in viewers, on that
 	Topics []string `json:"topics,omitempty"` // that a search has found, with their types
 }
@@ -65,8 +67,15 @@ var styleText string
 var pageTemplate = sync.OnceValue(func() *template.Template { return parsePage("page", pageText) })
 
 func parsePage(name, text string) *template.Template {
-	return template.Must(template.New(name).Funcs(template.FuncMap{"size": sizeText,
+	return template.Must(template.New(name).Funcs(template.FuncMap{"size": sizeText, "parts": namePartsOf,
+		"base":  path.Base,
 		"style": func() template.CSS { return template.CSS(styleText) }}).Parse(text))
+}
+
+// namePartsOf cuts a name where it may go on in the next line.
+func namePartsOf(name string) []string {
+	marked := strings.NewReplacer("/", "/\x00", "_", "_\x00").Replace(name)
+	return strings.FieldsFunc(marked, func(r rune) bool { return r == 0 })
 }
 
 // page serves the page.
@@ -122,7 +131,8 @@ func (s *Server) list(r *http.Request, most int) (*Index, error) {
 // entry describes one recording of the Index.
 func (s *Server) entry(ctx context.Context, host string, m *match, obstacles []string) Entry {
 	base, rec := "http://"+host, m.rec
-	e := Entry{Name: rec.Name, Format: rec.Format.Name, Files: []Link{}, As: []Link{}, Open: []Link{}, Play: []Link{},
+	e := Entry{Name: rec.Name, Format: rec.Format.Name, Files: []Link{}, As: []Link{}, Open: []Link{}, Make: []Link{},
+		Play:   []Link{},
 		Topics: m.topics}
 	if s.config.Report != nil {
 		e.Info = base + "/info/" + escaped(rec.Name)
@@ -149,6 +159,9 @@ func (s *Server) entry(ctx context.Context, host string, m *match, obstacles []s
 		if len(e.Open) == 0 {
 			e.Open = readers(e.As[0].URL, obstacles) // which they can always read
 		}
+	}
+	for _, f := range s.config.Formats {
+		e.Make = append(e.Make, Link{Text: f, URL: base + "/as/" + f + "/" + escaped(rec.Name)})
 	}
 	if s.config.Play != nil {
 		e.WS = "ws://" + host + "/ws/" + escaped(rec.Name)

@@ -50,6 +50,9 @@ func (s *Server) info(w http.ResponseWriter, r *http.Request) {
 	}
 	address := "/info/" + escaped(rec.Name)
 	o.Home, o.JSONAt, o.WholeAt = "/", address+".json", address+"?whole=1"
+	if s.config.Messages != nil {
+		o.Messages = "/messages/" + escaped(rec.Name) + "?topic="
+	}
 	if o.Whole {
 		o.JSONAt += "?whole=1"
 	}

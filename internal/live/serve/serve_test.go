@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -340,6 +342,66 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestMessages: a table has bounds, and no value is markup.
+func TestMessages(t *testing.T) {
+	_, config := tree(t)
+	config.Messages = func(_ context.Context, rec serve.Recording, topic string) (*serve.Table, error) {
+		row := make([]string, 100)
+		for i := range row {
+			row[i] = "<script>" + strings.Repeat("é", 1000)
+		}
+		return &serve.Table{Columns: slices.Clone(row), Rows: [][]string{row}, Notes: []string{"<b>"}}, nil
+	}
+	page := ask(t, serve.New(config), "GET", "/messages/a%20b.bag?topic=/%3Cscript%3E").Body.String()
+	if len(page) > 200_000 || strings.Contains(page, "<script") || strings.Contains(page, "<b>") ||
+		!strings.Contains(page, "20 further columns are left out") || !strings.Contains(page, "<h1>/&lt;script&gt;</h1>") {
+		t.Errorf("%d bytes: %.3000s", len(page), page)
+	}
+	if w := ask(t, serve.New(config), "GET", "/messages/none?topic=/x"); w.Code != 404 {
+		t.Errorf("%d", w.Code)
+	}
+}
+
+// TestDownload: a file and a folder that were made are sent, and removed; a failure has no words of it.
+func TestDownload(t *testing.T) {
+	_, config := tree(t)
+	made := filepath.Join(t.TempDir(), "out")
+	removed := 0
+	config.Formats = []string{"file", "folder", "broken"}
+	config.Make = func(_ context.Context, _ serve.Recording, format string) (*serve.Made, error) {
+		path := made + "." + format
+		switch format {
+		case "broken":
+			return nil, errors.New(secret)
+		case "folder":
+			path = filepath.Join(path, "part")
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return nil, err
+			}
+		}
+		err := os.WriteFile(path, []byte(content), 0o644)
+		return &serve.Made{Path: made + "." + format, Remove: func() { removed++ }}, err
+	}
+	server := serve.New(config)
+	if w := ask(t, server, "GET", "/as/file/a%20b.bag"); w.Body.String() != content ||
+		w.Header().Get("Content-Disposition") != "attachment; filename=out.file" {
+		t.Errorf("%v %s", w.Header(), w.Body)
+	}
+	r := tar.NewReader(ask(t, server, "GET", "/as/folder/a%20b.bag").Body)
+	if h, err := r.Next(); err != nil || h.Name != "out.folder/part" {
+		t.Errorf("%+v, %v", h, err)
+	}
+	if b, err := io.ReadAll(r); err != nil || string(b) != content {
+		t.Errorf("%s, %v", b, err)
+	}
+	if w := ask(t, server, "GET", "/as/broken/a%20b.bag"); w.Code != 500 || strings.Contains(w.Body.String(), secret) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := ask(t, server, "GET", "/as/other/a%20b.bag"); w.Code != 404 || removed != 2 {
+		t.Errorf("%d; %d were removed", w.Code, removed)
+	}
+}
+
 // start runs a server, and returns its address and what ends it.
 func start(t testing.TB, config serve.Config) (address string, end func() error) {
 	t.Helper()
@@ -516,6 +578,9 @@ func TestHostileRequests(t *testing.T) {
 		return nil, errors.New(secret)
 	}
 	config.Topics = func(context.Context, serve.Recording) ([]string, error) { return nil, errors.New(secret) }
+	config.Messages = func(context.Context, serve.Recording, string) (*serve.Table, error) {
+		return nil, errors.New(secret)
+	}
 	config.Play = func(w http.ResponseWriter, r *http.Request, rec serve.Recording) (int64, error) {
 		return 0, errors.Join(errors.New(secret), json.NewEncoder(w).Encode(rec.Name))
 	}

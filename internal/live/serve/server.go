@@ -51,6 +51,13 @@ type Config struct {
 	// Fetch reads the beginning of a page of this machine, and gives up soon. Nil: no viewers of this machine.
 	Fetch func(context.Context, string) (string, error)
 
+	// Messages makes the table of the first messages of a topic. Nil: nobody shows them.
+	Messages func(context.Context, Recording, string) (*Table, error)
+
+	// Make converts a recording to a format of Formats for a download.
+	Make    func(context.Context, Recording, string) (*Made, error)
+	Formats []string
+
 	// Play plays a recording to the viewer whose WebSocket a request begins, and returns the number of
 	// bytes sent. An error is for the log. Nil: nothing is played.
 	Play func(http.ResponseWriter, *http.Request, Recording) (int64, error)
@@ -82,10 +89,12 @@ type Server struct {
 	config Config
 	mux    *http.ServeMux
 
-	reports *reports
-	wholes  wholes
-	topics  topics
-	locals  locals
+	reports   *reports
+	downloads chan struct{} // has an element for the one that is made
+	tables    chan struct{} // has an element for each table that is made
+	wholes    wholes
+	topics    topics
+	locals    locals
 
 	shows   chan struct{} // has an element for each viewer
 	playing sync.WaitGroup
@@ -97,12 +106,19 @@ type Server struct {
 
 // New returns a server. Recordings are found with the first request.
 func New(config Config) *Server {
-	s := &Server{config: config, mux: http.NewServeMux(), shows: make(chan struct{}, maxShows), reports: newReports()}
+	s := &Server{config: config, mux: http.NewServeMux(), shows: make(chan struct{}, maxShows), reports: newReports(),
+		downloads: make(chan struct{}, 1), tables: make(chan struct{}, 2)}
 	s.mux.HandleFunc("/{$}", s.page)
 	s.mux.HandleFunc("/index.json", s.index)
 	s.mux.HandleFunc("/files/", s.file)
 	if config.Report != nil {
 		s.mux.HandleFunc("/info/", s.info)
+	}
+	if config.Messages != nil {
+		s.mux.HandleFunc("/messages/", s.messages)
+	}
+	if config.Make != nil {
+		s.mux.HandleFunc("/as/", s.download)
 	}
 	if config.Sink != nil {
 		s.mux.HandleFunc("/"+config.Sink.Name+"/", s.output)

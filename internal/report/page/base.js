@@ -31,6 +31,7 @@ const sizeText = (n) => {
 
 // durationText writes seconds as the program does: "45.55s", "3m05.2s", "1h02m03s".
 const durationText = (s) => {
+  if (s === 0) return '0s';
   if (s < 0.001) return `${(s * 1e6).toFixed(0)}µs`;
   if (s < 1) return `${+(s * 1000).toFixed(1)}ms`;
   if (s < 59.9995) return `${+s.toFixed(3)}s`;

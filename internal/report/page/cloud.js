@@ -2,7 +2,7 @@
 
 const cloudVertex = `
 attribute vec3 place; attribute float shade; uniform mat4 view; uniform float size; varying float tone;
-void main() { gl_Position = view * vec4(place, 1.0); gl_PointSize = clamp(size / gl_Position.w, 1.5, 9.0); tone = shade; }`;
+void main() { gl_Position = view * vec4(place, 1.0); gl_PointSize = clamp(size / gl_Position.w, 1.5, 6.0); tone = shade; }`;
 // Five colours from dark to bright that also differ in grey.
 const cloudFragment = `
 precision mediump float; varying float tone; uniform float dark;

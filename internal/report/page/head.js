@@ -10,8 +10,8 @@ const fillHead = (r, head, sections) => {
     r.bytes >= 0 && ['Message data', sizeText(r.bytes)],
   ].filter(Boolean);
   head.append(el('dl.figures', {}, facts.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value)))));
-  const lines = [...r.properties.map((p) => [p.name, p.value]), ['Path', r.path], r.hash && ['Hash', r.hash]];
-  const code = /^(Hash|Path)$/;
+  const lines = [...r.properties.map((p) => [p.name, p.value]), ['path', r.path], r.hash && ['hash', r.hash]];
+  const code = /^(hash|path)$/;
   head.append(el('dl.properties', {}, lines.filter((l) => l && l[1]).map(([name, value]) =>
     el(code.test(name) ? 'div.long' : 'div', {}, el('dt', {}, name), el(code.test(name) ? 'dd.code' : 'dd', {}, value)))));
   head.append(el('nav', { 'aria-label': `Sections of ${r.name}` }, sections.map((s) =>

@@ -19,7 +19,7 @@ const makePlot = (name, plots, gaps, time) => {
   const legend = el('ul.values', {}, plots.map((p, i) => {
     const mark = el('i');
     mark.classList.add(`series-${i % 6}`);
-    return el('li', {}, mark, plots.length > 1 ? p.field.slice(common) : '', ' ', values[i], p.unit && ' ' + p.unit);
+    return el('li', {}, mark, plots.length > 1 ? p.field.slice(common) + ' ' : '', values[i]);
   }));
   const box = el('div.axes', { role: 'img', 'aria-label': plots.map((p) => plotLabel(p)).join('; ') });
   const title = plots.length > 1 ? name : `${plots[0].topic} ${plots[0].field}`;
@@ -43,7 +43,7 @@ const makePlot = (name, plots, gaps, time) => {
     else place(u);
     plots.forEach((p, i) => {
       const k = before(p.times, time.now);
-      values[i].textContent = k < 0 ? '–' : valueText(p.values[k]);
+      values[i].textContent = `${k < 0 ? '–' : valueText(p.values[k])} ${p.unit}`;
     });
   };
   let [width, look] = [0, ''];
@@ -90,11 +90,13 @@ const plotOptions = (plots, width, unit, gaps, time) => {
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 },
       bind: { mousedown: none, mouseup: none, click: none, dblclick: none, mousemove: none, mouseleave: none, mouseenter: none } },
     hooks: { drawClear: [(u) => {
+      u.ctx.globalAlpha = 0.4;
       u.ctx.fillStyle = colour('gap');
       for (const g of gaps) {
         const [from, to] = [g.from, g.to].map((t) => u.valToPos(clamp(t, time.from, time.to), 'x', true));
         u.ctx.fillRect(from, u.bbox.top, to - from, u.bbox.height);
       }
+      u.ctx.globalAlpha = 1;
     }] },
   };
 };

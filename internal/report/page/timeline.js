@@ -50,7 +50,7 @@ const makeTimeline = (r, number, time) => {
   });
   const tools = el('div.tools', {}, search, el('label', {}, odd, ' gaps or bursts'), el('label', {}, 'by ', order), found);
   const section = panel(number, 'timeline', 'Timeline', plural(r.topics.length, 'topic'), tools, table,
-    el('p.legend', {}, el('i.data'), 'messages, full height at the median rate', el('i.gap'), 'gap', el('i.burst'), 'burst'));
+    el('p.legend', {}, el('i.data'), 'messages, full height at the usual number', el('i.gap'), 'gap', el('i.burst'), 'burst'));
   fill();
   new ResizeObserver(draw).observe(table);
   time.listen(draw);
@@ -103,7 +103,14 @@ const drawAxis = (axis, time) => {
   }));
 };
 
-// drawRow draws gaps and bursts, and above them a bar for each bin: full if it has what the median rate lets expect.
+// usual is the number of messages of a bin that nine of ten bins with messages do not exceed, but for a tenth: one more or
+// less is no news.
+const usual = (bins) => {
+  const all = bins.filter((n) => n > 0).sort((a, b) => a - b);
+  return Math.max(1, Math.floor((all[Math.floor(all.length * 0.9)] || 1) * 0.9));
+};
+
+// drawRow draws gaps and bursts, and above them a bar for each bin: full if it has the usual number of messages.
 const drawRow = (canvas, topic, { bin_start: start = 0, bin_width: width }, time) => {
   const c = fit(canvas);
   const [w, h] = [canvas.width, canvas.height];
@@ -114,7 +121,7 @@ const drawRow = (canvas, topic, { bin_start: start = 0, bin_width: width }, time
   };
   spans(topic.gaps, 'gap');
   c.fillStyle = colour('bars');
-  const full = Math.max(1, Math.floor(topic.rate * width * 0.9)); // one more or less is no news
+  const full = topic.usual ??= usual(topic.bins);
   const [first, last] = [time.from, time.to].map((t) => clamp(Math.floor((t - start) / width), 0, topic.bins.length - 1));
   for (let i = first; i <= last; i++) {
     const n = topic.bins[i];

@@ -2,7 +2,8 @@
 
 const makeTracks = (r, number, time) => {
   if (!r.tracks.length) return null;
-  return panel(number, 'tracks', r.tracks.length > 1 ? 'Tracks' : 'Track', '', r.tracks.map((t) => makeTrack(t, time)));
+  return panel(number, 'tracks', r.tracks.length > 1 ? 'Tracks' : 'Track', '',
+    el(r.tracks.length > 1 ? 'div.several' : 'div', {}, r.tracks.map((t) => makeTrack(t, time))));
 };
 
 const makeTrack = (track, time) => {
@@ -10,6 +11,8 @@ const makeTrack = (track, time) => {
     'aria-label': `Track of ${track.topic}, ${metres(track.length)} long, seen from above` });
   const place = el('output.place');
   const origin = track.kind === 'fix' ? `from ${track.latitude.toFixed(6)}°, ${track.longitude.toFixed(6)}°` : track.frame && `in ${track.frame}`;
+  const caption = captioned(track.topic, [track.kind, metres(track.length), origin].filter(Boolean).join(', '));
+  if (stands(track)) return el('figure.track', {}, caption, el('p.none', {}, 'it stands still'));
   const draw = () => {
     if (!canvas.clientWidth) return;
     const view = trackView(track, canvas);
@@ -25,8 +28,16 @@ const makeTrack = (track, time) => {
     const box = canvas.getBoundingClientRect();
     return nearestTime(track, view, (event.clientX - box.left) * pixels(), (event.clientY - box.top) * pixels());
   });
-  return el('figure.track', {}, captioned(track.topic, [track.kind, metres(track.length), origin].filter(Boolean).join(', ')),
-    canvas, place);
+  return el('figure.track', {}, caption, canvas, place);
+};
+
+// stands reports whether all places are one.
+const stands = (track) => {
+  const same = (values) => {
+    const known = values.filter((v) => v !== null);
+    return known.every((v) => Math.abs(v - known[0]) < 0.001);
+  };
+  return same(track.x) && same(track.y);
 };
 
 const metres = (m) => (m < 1000 ? `${m.toFixed(m < 10 ? 2 : 0)} m` : `${(m / 1000).toFixed(2)} km`);
