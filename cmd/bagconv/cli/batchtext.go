@@ -181,8 +181,8 @@ func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 			}
 		}
 		_ = w.Flush() // standard error: there is nowhere to report that it failed
-		fmt.Fprintf(b.Err, "%s in %s, %.0f MB/s; manifest: %s\n", phrase.Count(int64(r.Inputs), "input"),
-			durationText(int64(elapsed)), r.MBPerS, phrase.Clean(b.displayPath(b.manifest)))
+		fmt.Fprintf(b.Err, "%s in %s%s; manifest: %s\n", phrase.Count(int64(r.Inputs), "input"),
+			durationText(int64(elapsed)), speedText(", %.0f MB/s", r.MBPerS), phrase.Clean(b.displayPath(b.manifest)))
 	}
 	switch {
 	case r.Error != "":

@@ -45,7 +45,8 @@ func (e *env) aboutFolder(err error, dir string) bool {
 }
 
 // extraLines writes attachments and metadata records in columns, each with a heading.
-func extraLines(attachments []recording.AttachmentSummary, records []recording.RecordSummary) (lines []string) {
+func extraLines(attachments []recording.AttachmentSummary, records []recording.RecordSummary,
+	width int) (lines []string) {
 	rows, last := [][]string{{"attachment", "size", "recorded", "created"}}, []string{"media type"}
 	for _, a := range attachments {
 		created := "-"
@@ -56,14 +57,14 @@ func extraLines(attachments []recording.AttachmentSummary, records []recording.R
 			append(last, phrase.Clean(a.MediaType))
 	}
 	if len(attachments) > 0 {
-		lines = append(lines, table(rows, last)...)
+		lines = append(lines, fitted(rows, last, width)...)
 	}
 	rows, last = [][]string{{"metadata record"}}, []string{"values"}
 	for _, m := range records {
 		rows, last = append(rows, []string{phrase.Clean(m.Name)}), append(last, strconv.Itoa(len(m.Values)))
 	}
 	if len(records) > 0 {
-		lines = append(lines, table(rows, last)...)
+		lines = append(lines, fitted(rows, last, width)...)
 	}
 	return lines
 }

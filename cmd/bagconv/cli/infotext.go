@@ -10,16 +10,25 @@ import (
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert/check"
 	"github.com/bagconv/bagconv/internal/convert/recording"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // writeInfo writes a recording as text: a column of keys, the topics aligned.
 func (e *env) writeInfo(w io.Writer, in *recording.Description) error {
 	var b strings.Builder
 	key := func(name, format string, a ...any) {
-		fmt.Fprintf(&b, "%-14s"+format+"\n", append([]any{name + ":"}, a...)...)
+		b.WriteString(e.keyed(name+":", fmt.Sprintf(format, a...), infoIndent))
 	}
-	key("path", "%s", phrase.Clean(in.Path))
-	key("format", "%s %s", in.Format, phrase.Clean(in.Version))
+	lines := func(list []string) {
+		for _, line := range list {
+			b.WriteString("  " + line + "\n")
+		}
+	}
+	fmt.Fprintf(&b, "%-*s%s\n", infoIndent, "path:", phrase.Clean(in.Path)) // it can be copied
+	key("format", "%s", e.formatText(in))
+	if distro := in.Metadata[storage.MetaDistro]; distro != "" {
+		key("distro", "%s", phrase.Clean(distro))
+	}
 	if in.StartNS != nil {
 		key("duration", "%s", span{*in.StartNS, *in.EndNS}.text())
 		key("start", "%s", timeAndEpoch(*in.StartNS))
@@ -33,24 +42,24 @@ func (e *env) writeInfo(w io.Writer, in *recording.Description) error {
 	}
 	for i, name := range in.Files {
 		if len(in.Files) > 1 {
-			fmt.Fprintf(&b, "%-14s%s\n", label(i, "files:"), phrase.Clean(name))
+			fmt.Fprintf(&b, "%-*s%s\n", infoIndent, label(i, "files:"), phrase.Clean(name))
 		}
 	}
 	one := oneEncoding(in)
 	if one != "" {
 		key("encoding", "%s", phrase.Clean(one))
 	}
-	key("topics", "%s", map[bool]string{true: "none", false: phrase.Grouped(int64(len(in.Topics)))}[len(in.Topics) == 0])
-	for _, line := range topicLines(in, one == "") {
-		b.WriteString("  " + line + "\n")
+	quality := oneQoS(in)
+	if quality != "" {
+		key("qos", "%s", quality)
 	}
+	key("topics", "%s", map[bool]string{true: "none", false: phrase.Grouped(int64(len(in.Topics)))}[len(in.Topics) == 0])
+	lines(e.topicLines(in, one == "", quality == ""))
 	e.drawInfo(&b, in)
 	if n := len(in.Attachments) + len(in.Records); n > 0 {
 		key("extras", "%s, %s", phrase.Count(int64(len(in.Attachments)), "attachment"), phrase.Count(int64(len(in.Records)),
 			"metadata record"))
-		for _, line := range extraLines(in.Attachments, in.Records) {
-			b.WriteString("  " + line + "\n")
-		}
+		lines(extraLines(in.Attachments, in.Records, e.room()))
 	}
 	switch {
 	case in.Estimated:
@@ -67,10 +76,25 @@ func (e *env) writeInfo(w io.Writer, in *recording.Description) error {
 		key("lost", "%s", lostText(in.Lost))
 	}
 	for i, line := range warningLines("", in.Warnings) {
-		fmt.Fprintf(&b, "%-14s%s\n", label(i, "warnings:"), phrase.Clean(line))
+		b.WriteString(e.keyed(label(i, "warnings:"), phrase.Clean(line), infoIndent))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// infoIndent is where the values begin.
+const infoIndent = 14
+
+// room returns how wide lines may be after two blanks; 0: as wide as they are.
+func (e *env) room() int { return max(0, e.columns()-2) }
+
+// formatText names the format, for a folder also in words: its names are no words of those who record.
+func (e *env) formatText(in *recording.Description) string {
+	text := in.Format + " " + phrase.Clean(in.Version)
+	if f := e.formats.Lookup(in.Format); f != nil && f.Layout.Folder {
+		text += " (" + f.Help + ")"
+	}
+	return strings.TrimSpace(text)
 }
 
 // label returns the key of a list's first line.
@@ -127,9 +151,9 @@ func oneEncoding(in *recording.Description) (one string) {
 	return one
 }
 
-// topicLines writes a heading and one line per topic, in columns; with encodings, each line has the
-// encoding of its messages.
-func topicLines(in *recording.Description, encodings bool) []string {
+// topicLines writes a heading and one line per topic, in columns, if the terminal is wide enough; with encodings, each
+// line has the encoding of its messages, with quality the quality of service.
+func (e *env) topicLines(in *recording.Description, encodings, quality bool) []string {
 	if len(in.Topics) == 0 {
 		return nil
 	}
@@ -141,10 +165,13 @@ func topicLines(in *recording.Description, encodings bool) []string {
 			size = sizeText(*t.Bytes)
 		}
 		rows = append(rows, []string{phrase.Clean(t.Name), estimateText(in, t.Count), rateText(in, &t), size})
-		last = append(last, phrase.Clean(t.Type)+remarks(&t, encodings))
+		last = append(last, phrase.Clean(t.Type)+remarks(&t, encodings, quality))
 	}
-	return table(rows, last)
+	return fitted(rows, last, e.room())
 }
+
+// leastRate is from how many messages on a topic has a rate: two have only a distance.
+const leastRate = 3
 
 // rateText returns the mean rate of a topic; without a scan that over the whole
 // duration, marked.
@@ -154,22 +181,28 @@ func rateText(in *recording.Description, t *recording.TopicDescription) string {
 		seconds = float64(*in.EndNS-*in.StartNS) / 1e9
 	}
 	switch {
+	case t.Count < leastRate:
+		return "-"
 	case t.HzMean != nil:
 		return fmt.Sprintf("%.1f Hz", *t.HzMean)
-	case in.Scanned || t.Count < 2 || seconds <= 0:
+	case in.Scanned || seconds <= 0:
 		return "-"
 	default:
 		return fmt.Sprintf("~%.1f Hz", float64(t.Count-1)/seconds)
 	}
 }
 
-func remarks(t *recording.TopicDescription, encoding bool) string {
+// remarks returns what else is known of a topic, in parentheses.
+func remarks(t *recording.TopicDescription, encoding, quality bool) string {
 	var r []string
 	if encoding && t.Encoding != "" {
 		r = append(r, phrase.Clean(t.Encoding))
 	}
 	if t.Connections > 1 {
 		r = append(r, fmt.Sprintf("%d connections", t.Connections))
+	}
+	if text := qosText(t); quality && text != "" {
+		r = append(r, text)
 	}
 	if t.Latched {
 		r = append(r, "latched")

@@ -28,7 +28,7 @@ func TestEstimateText(t *testing.T) {
 			{ID: 2, Topic: storage.Topic{Name: "/x"}},
 		}}, nil)
 	var b bytes.Buffer
-	if err := new(env).writeInfo(&b, in); err != nil {
+	if err := (&env{formats: all.Registry()}).writeInfo(&b, in); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"messages:     about 30.1 million\n", "/imu   about 30.1 million  ", "  about 1  ",
@@ -65,7 +65,7 @@ func TestTimeline(t *testing.T) {
 			t.Errorf("%d columns: %s", len(line), line)
 		}
 	}
-	if !strings.Contains(narrow, "  .../image_raw |") {
+	if !strings.Contains(narrow, "  /cam_a/i...   |") || !strings.Contains(narrow, "  /cam_b/i...   |") {
 		t.Errorf("%s", narrow)
 	}
 	for _, text := range []string{show(false, 0), show(true, 80, "--no-timeline"), show(true, 80, "--scan", "never")} {

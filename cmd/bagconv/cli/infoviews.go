@@ -22,13 +22,20 @@ func (e *env) partOfInfo(in *recording.Description) *infoPart {
 	case e.set.info.topics:
 		rows, last := make([][]string, len(in.Topics)), make([]string, len(in.Topics))
 		for i, t := range in.Topics {
+			t.Connections = 1 // this list is not about connections
 			rows[i], last[i] = []string{phrase.Clean(t.Name), estimateText(in, t.Count)}, phrase.Clean(t.Type)+" ["+
-				phrase.Clean(t.Encoding)+"]"
+				phrase.Clean(t.Encoding)+"]"+remarks(&t, false, true)
 		}
-		return &infoPart{in.TopicList(), table(rows, last)}
+		return &infoPart{in.TopicList(), fitted(rows, last, e.columns())}
 	case e.set.info.sizes:
 		sizes := in.Sizes()
-		return &infoPart{sizes, sizeLines(sizes)}
+		lines := sizeLines(sizes)
+		for i := range lines {
+			if width := e.columns(); width > 0 {
+				lines[i] = phrase.Fold(lines[i], 4, width)
+			}
+		}
+		return &infoPart{sizes, lines}
 	}
 	return nil
 }

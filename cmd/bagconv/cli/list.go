@@ -134,7 +134,7 @@ func (e *env) extrasFolder(f *storage.Format, path, dir string) (*extras.Folder,
 // writeExtras writes attachments and metadata records as text.
 func writeExtras(w io.Writer, l *listJSON, dir string) error {
 	var b strings.Builder
-	lines := extraLines(l.Attachments, l.Metadata)
+	lines := extraLines(l.Attachments, l.Metadata, 0)
 	for _, line := range lines {
 		b.WriteString(line + "\n")
 	}

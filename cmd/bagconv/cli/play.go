@@ -85,11 +85,15 @@ func (e *env) play(ctx context.Context) (err error) {
 		return err
 	}
 	clock := live.NewClock(l.rate, l.paused)
+	position, err := e.newPosition(ctx, clock, paths[0])
+	if err != nil {
+		return err
+	}
 	player, err := e.newPlayer(ctx, clock)
 	if err != nil {
 		return err
 	}
-	stop := e.watchKeys(clock)
+	stop := e.watchKeys(clock, position)
 	defer stop()
 	e.set.progress, e.set.job.Encoding = "none", "native"
 	job, err := e.jobFor(player.Format())
@@ -101,27 +105,25 @@ func (e *env) play(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, player.Close())
 	}
-	results, status, err := e.playAll(ctx, job)
+	results, status := e.playAll(ctx, job, position)
 	stop()
-	if err != nil {
-		return errors.Join(err, player.Close())
-	}
 	return e.endRun(file, results, e.endPlay(player, clock, results[0], status))
 }
 
-// playAll plays a recording until it is not to be played again. It returns the results of the last
-// time.
-func (e *env) playAll(ctx context.Context, job *convert.Job) (results []*resultJSON, status int, err error) {
+// playAll plays a recording until it is not to be played again, and reports the last time. It returns the results of
+// that.
+func (e *env) playAll(ctx context.Context, job *convert.Job, position *playPosition) (results []*resultJSON, status int) {
+	position.begin()
 	for again := true; again; again = (status == exitOK || status == exitLossy) && e.set.live.loop && ctx.Err() == nil {
 		pass := *job
-		last, s, err := e.runStaged(ctx, "", []*convert.Job{&pass}, false)
-		if err != nil {
-			return nil, s, err
-		}
+		position.nextPass()
+		last, _ := e.runAll(ctx, []*convert.Job{&pass}) // its error is in the results
 		e.set.live.passes++
-		results, status = last, max(status, s)
+		results, status = last, max(status, last[0].ExitStatus)
 	}
-	return results, status, nil
+	position.stop()
+	e.sayResult(results[0], false)
+	return results, status
 }
 
 // A player publishes recordings. Problems are what counts as a loss, and what does not.
@@ -248,8 +250,9 @@ the protocol shows whether it takes the messages, and with the capability
 connectionGraph which topics have subscribers; a slow server slows the clock.
 Viewers, such as Foxglove and Lichtblick, connect to bagconv serve.
 
-On a terminal of Linux: space pauses and continues, s or the right arrow sends the next
-message of a paused recording, the up and down arrows change the rate by a tenth.
+A terminal shows the position, the rate and the keys (of Linux): space pauses
+and continues, s or the right arrow sends the next message of a paused
+recording, the up and down arrows change the rate by a tenth.
 
 With --clock nodes need /use_sim_time: set it before they start. At the end
 there is a line on how much later than due messages were sent.

@@ -157,6 +157,28 @@ func TestPlayDelay(t *testing.T) {
 	}
 }
 
+// TestPlayPosition: a terminal shows where the recording is played, and in the end the summary of it once, although it
+// was played several times.
+func TestPlayPosition(t *testing.T) {
+	path, _ := playedBag(t)
+	m := newMaster(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p := &playing{t: t, stop: cancel, done: make(chan int, 1)}
+	go func() {
+		p.done <- cli.Run(ctx, []string{"bagconv", "play", path, m.Address, "--json", "-t", "/many", "--loop", "--rate", "2",
+			"--wait-for-subscribers"}, cli.Stdio{Out: &p.out, Err: &p.err, Terminal: true}, all.Registry())
+	}()
+	subscribe(t, m, "/many").Take(700, patience) // in the third pass
+	p.stop()
+	p.end()
+	text := p.err.String()
+	if !strings.Contains(text, "s of 1s, rate 2, pass 2") || strings.Count(text, "in.bag -> ros1://")+
+		strings.Count(text, "interrupted") != 1 || !strings.Contains(text, " \r\x1b[31mbagconv:") {
+		t.Errorf("%q", text)
+	}
+}
+
 // TestPlayLoop: a recording begins again at its end, and the report has the messages of all passes in
 // one document.
 func TestPlayLoop(t *testing.T) {

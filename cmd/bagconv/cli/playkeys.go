@@ -44,19 +44,24 @@ func readKeys(r io.Reader, clock *live.Clock, say func(string, ...any)) {
 	}
 }
 
-// watchKeys reads keys if there is a terminal. The function that it returns puts the terminal back.
-func (e *env) watchKeys(clock *live.Clock) (stop func()) {
+// watchKeys reads keys if there is a terminal; a position that is drawn shows what they did. The function that it
+// returns puts the terminal back.
+func (e *env) watchKeys(clock *live.Clock, position *playPosition) (stop func()) {
 	restore, err := keysOf(os.Stdin)
 	paused, _ := clock.State()
 	switch {
 	case err != nil && paused:
 		e.say("paused, and there is no terminal for the key that starts it")
-	case err == nil && paused:
+	case err == nil && paused && position == nil:
 		e.say("paused; space starts, s sends one message")
 	}
 	if err != nil {
 		return func() {}
 	}
-	go readKeys(os.Stdin, clock, e.say)
+	say := e.say
+	if position != nil {
+		position.keys, say = true, func(string, ...any) { position.draw() }
+	}
+	go readKeys(os.Stdin, clock, say)
 	return func() { _ = restore() }
 }

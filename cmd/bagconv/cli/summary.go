@@ -324,7 +324,7 @@ func inSegments(files []string) string {
 }
 
 // volumeText is what was read and written, and in which time. A running system has no size, and it sets the
-// speed: then there is no rate.
+// speed: then there is no rate. Of a small file there is none either.
 func volumeText(r *resultJSON) string {
 	seconds := fmt.Sprintf(" in %.2f s", r.Elapsed.Seconds())
 	switch {
@@ -333,6 +333,14 @@ func volumeText(r *resultJSON) string {
 	case r.Source.Size == 0:
 		return sizeText(r.Sink.Size) + seconds
 	}
-	return fmt.Sprintf("%s -> %s%s (%.0f MB/s)", sizeText(r.Source.Size), sizeText(r.Sink.Size), seconds,
-		rate(r.Source.Size, r.Elapsed))
+	return sizeText(r.Source.Size) + " -> " + sizeText(r.Sink.Size) + seconds +
+		speedText(" (%.0f MB/s)", rate(r.Source.Size, r.Elapsed))
+}
+
+// speedText is a speed in a format, "" if it would be 0.
+func speedText(format string, mbPerS float64) string {
+	if mbPerS < 0.5 {
+		return ""
+	}
+	return fmt.Sprintf(format, mbPerS)
 }

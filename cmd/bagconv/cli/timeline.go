@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/convert/check"
@@ -28,11 +27,8 @@ func (e *env) draw(b *strings.Builder, t *recording.Timeline, key, note string, 
 	if t == nil || len(rows) == 0 || !e.OutTerminal || e.set.info.noTimeline {
 		return
 	}
-	const shortName, frame = 12, 7 // characters of a name, and around it and the drawing
-	columns := e.OutColumns
-	if columns <= 0 {
-		columns = 80
-	}
+	const shortName, frame = phrase.LeastRoom, 7 // characters of a name, and around it and the drawing
+	columns := e.columns()
 	bins, step := t.Bins, t.Step
 	for bins+shortName+frame > columns && bins > 1 {
 		for i := range rows {
@@ -40,14 +36,18 @@ func (e *env) draw(b *strings.Builder, t *recording.Timeline, key, note string, 
 		}
 		bins, step = (bins+1)/2, 2*step
 	}
-	longest := 0
+	names, longest := make([]string, len(rows)), 0
 	for i := range rows {
-		rows[i].name = shortened(phrase.Clean(rows[i].name), max(shortName, columns-frame-bins))
-		longest = max(longest, utf8.RuneCountInString(rows[i].name))
+		names[i] = phrase.Clean(rows[i].name)
 	}
-	fmt.Fprintf(b, "%s%s per character, from %s%s\n", key, durationText(step), timeText(t.Start), note)
-	for _, row := range rows {
-		fmt.Fprintf(b, "  %-*s |%s|\n", longest, row.name, row.drawn())
+	names = phrase.Shorten(names, columns-frame-bins)
+	for _, name := range names {
+		longest = max(longest, phrase.Columns(name))
+	}
+	b.WriteString(e.keyed(key, fmt.Sprintf("%s per character, from %s%s", durationText(step), timeText(t.Start), note),
+		len(key)))
+	for i, row := range rows {
+		fmt.Fprintf(b, "  %s |%s|\n", phrase.Pad(names[i], longest), row.drawn())
 	}
 }
 
@@ -75,14 +75,6 @@ func (r *timelineRow) halve() {
 		marks[i/2] = marks[i/2] || r.marks != nil && r.marks[i]
 	}
 	r.counts, r.marks = counts, marks
-}
-
-// shortened leaves out the beginning of a name that is too long.
-func shortened(name string, room int) string {
-	if n := utf8.RuneCountInString(name); n > room {
-		return "..." + string([]rune(name)[n-room+3:])
-	}
-	return name
 }
 
 // drawInfo draws all topics of a recording.

@@ -47,7 +47,7 @@ func WrapAt(s string, indent, columns int) string {
 	column := indent
 	for i, word := range strings.Fields(s) {
 		switch {
-		case i > 0 && column+1+len(word) > columns:
+		case i > 0 && column+1+Columns(word) > columns:
 			b.WriteString("\n" + strings.Repeat(" ", indent))
 			column = indent
 		case i > 0:
@@ -55,7 +55,7 @@ func WrapAt(s string, indent, columns int) string {
 			column++
 		}
 		b.WriteString(word)
-		column += len(word)
+		column += Columns(word)
 	}
 	return b.String()
 }
