@@ -112,7 +112,8 @@ func (e *env) play(ctx context.Context) (err error) {
 
 // playAll plays a recording until it is not to be played again, and reports the last time. It returns the results of
 // that.
-func (e *env) playAll(ctx context.Context, job *convert.Job, position *playPosition) (results []*resultJSON, status int) {
+func (e *env) playAll(ctx context.Context, job *convert.Job, position *playPosition) (results []*resultJSON,
+	status int) {
 	position.begin()
 	for again := true; again; again = (status == exitOK || status == exitLossy) && e.set.live.loop && ctx.Err() == nil {
 		pass := *job

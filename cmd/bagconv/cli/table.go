@@ -107,7 +107,7 @@ func shortNames(rows [][]string, room int) [][]string {
 	return rows
 }
 
-// columns returns how wide the terminal is that gets the output; 0: it is none.
+// columns returns how wide the terminal is that gets the output; 0: a pipe or a file gets it.
 func (e *env) columns() int {
 	switch {
 	case !e.OutTerminal:
