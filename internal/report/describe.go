@@ -113,7 +113,7 @@ func (g *gatherer) addTypes() {
 	type identity struct{ name, encoding, hash, text string }
 	place := map[identity]int{}
 	g.rec.Types = []Type{}
-	size, more := 0, 0
+	size, more := int64(0), 0
 	for _, s := range g.streams {
 		t := s.topic
 		hash := t.Metadata[storage.MetaTypeHash]
@@ -132,10 +132,10 @@ func (g *gatherer) addTypes() {
 			one := Type{Name: g.text(t.Type), Encoding: g.text(t.Encoding), Hash: g.text(hash)}
 			switch text := string(t.Schema.Data); {
 			case !textual(t.Schema.Encoding):
-			case len(text) > maxDefinition, size+len(text) > maxDefinitions:
+			case len(text) > maxDefinition, size+weight(text) > maxDefinitions:
 				g.leave("definition", 1)
 			default:
-				one.Definition, size = text, size+len(text)
+				one.Definition, size = text, size+weight(text)
 			}
 			g.rec.Types = append(g.rec.Types, one)
 		}

@@ -74,6 +74,7 @@ type gatherer struct {
 	moreEdges int64
 	left, all map[string]int // by what: how many are left out, and of how many
 	texts     atomic.Int64   // that were cut
+	written   atomic.Int64   // bytes of all texts
 	doubts    []string
 }
 

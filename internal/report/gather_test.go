@@ -48,7 +48,8 @@ func TestGather(t *testing.T) {
 	}
 	if rec.Messages != res.Messages || rec.Bytes != res.Bytes || len(rec.Findings) != len(res.Findings) ||
 		len(rec.Topics) != len(res.Topics) || math.Abs(rec.Duration-float64(*res.Duration)/1e9) > 1e-6 {
-		t.Errorf("%d messages, %d findings, %d topics in %v s", rec.Messages, len(rec.Findings), len(rec.Topics), rec.Duration)
+		t.Errorf("%d messages, %d findings, %d topics in %v s", rec.Messages, len(rec.Findings), len(rec.Topics),
+			rec.Duration)
 	}
 	for i, topic := range rec.Topics {
 		want, sum := res.Topics[i], uint32(0)

@@ -39,7 +39,7 @@ func (x *trail) add(t int64, values []float64) {
 	if x.kind == kindFix {
 		s = x.fix(s, values[2:])
 	}
-	if s.x-s.x != 0 || s.y-s.y != 0 { // NaN or infinite
+	if !(math.Abs(s.x) <= maxCoordinate) || !(math.Abs(s.y) <= maxCoordinate) { // NaN is neither
 		x.dropped++
 		s.x, s.y = math.NaN(), math.NaN()
 		if x.n > 0 && math.IsNaN(x.latest.x) {

@@ -12,13 +12,13 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// The bounds of a report. Together they keep it below some 1.5 MB, and below 5 MB in the worst case.
+// The bounds of a report. Together they keep it below some 1.5 MB, and below 4 MB in the worst case.
 const (
 	mostTopics       = 1000
 	mostBins         = 600 // of a topic
 	leastBins        = 48
 	maxCells         = 60_000 // bins of all topics
-	mostFindings     = 500
+	mostFindings     = 300
 	mostSpans        = 20 // gaps or bursts of a topic
 	mostTypes        = 200
 	maxDefinition    = 16 << 10 // bytes of one
@@ -41,8 +41,10 @@ const (
 	maxFrames        = 1000
 	maxEdges         = 10_000 // transforms that are told apart
 	maxText          = 300    // bytes of a name
-	maxSentence      = 600    // bytes of a message or hint
+	maxSentence      = 400    // bytes of a message or hint
 	mostLines        = 100    // properties, losses, lines of LeftOut
+	maxTexts         = 1 << 20
+	shortText        = 20 // bytes of each text when there are more than maxTexts in all
 )
 
 // text bounds a name, and counts that it is cut.
@@ -52,11 +54,25 @@ func (g *gatherer) text(s string) string { return g.cut(s, maxText) }
 func (g *gatherer) sentence(s string) string { return g.cut(s, maxSentence) }
 
 func (g *gatherer) cut(s string, most int) string {
-	if len(s) <= most {
-		return s
+	if g.written.Load() > maxTexts {
+		most = shortText
 	}
-	g.texts.Add(1)
-	return cutAt(s, most)
+	if len(s) > most {
+		g.texts.Add(1)
+		s = cutAt(s, most)
+	}
+	g.written.Add(weight(s))
+	return s
+}
+
+// weight returns how many bytes a text may take in a page, where < is \u003c.
+func weight(s string) (n int64) {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '<' || c == '>' || c == '&' {
+			n += 5
+		}
+	}
+	return n + int64(len(s))
 }
 
 // shorten bounds a text that nobody counts.
@@ -84,7 +100,7 @@ func (g *gatherer) leave(what string, n int) {
 // note says what else the report leaves out.
 func (g *gatherer) note(format string, a ...any) {
 	if len(g.rec.LeftOut) < mostLines {
-		g.rec.LeftOut = append(g.rec.LeftOut, g.sentence(fmt.Sprintf(format, a...)))
+		g.rec.LeftOut = append(g.rec.LeftOut, cutAt(fmt.Sprintf(format, a...), maxSentence))
 	}
 }
 
@@ -92,7 +108,7 @@ func (g *gatherer) note(format string, a ...any) {
 func (g *gatherer) doubt(format string, a ...any) {
 	g.note(format, a...)
 	if len(g.doubts) < mostLines {
-		g.doubts = append(g.doubts, g.sentence(fmt.Sprintf(format, a...)))
+		g.doubts = append(g.doubts, cutAt(fmt.Sprintf(format, a...), maxSentence))
 	}
 }
 
@@ -103,7 +119,7 @@ func (g *gatherer) sayLeft() {
 		if all := g.all[what]; all > 0 {
 			g.note("%s of %s", grouped(int64(n)), plural(int64(all), what))
 		} else {
-			g.note("%s more", plural(int64(n), what))
+			g.note("%s", plural(int64(n), "more "+what))
 		}
 	}
 	if n := g.texts.Load(); n > 0 {
