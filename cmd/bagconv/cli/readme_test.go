@@ -53,14 +53,8 @@ func testConsoles(t *testing.T, name string, least int) {
 					t.Fatal(err)
 				}
 				got.Write(text)
-			case "head": // head -c SIZE IN > OUT
-				whole, err := os.ReadFile(words[3])
-				if err == nil {
-					err = os.WriteFile(words[5], whole[:300000], 0o666)
-				}
-				if err != nil || words[2] != "300000" {
-					t.Fatal(command, err)
-				}
+			case "head":
+				head(t, words)
 			default:
 				t.Fatalf("the test does not know %q", command)
 			}
@@ -76,15 +70,67 @@ func testConsoles(t *testing.T, name string, least int) {
 	}
 }
 
+// TestREADMECommands: the commands of README.md work on the recording of testdata, one after the other, as somebody
+// types them who reads it.
+func TestREADMECommands(t *testing.T) {
+	text := readText(t, "README.md")
+	testdata, err := filepath.Abs(filepath.Join(repository, "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.CopyFS("testdata", os.DirFS(testdata)); err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	blocks := strings.Join(regexp.MustCompile("(?s)\n```(sh|console)\n.*?```").FindAllString(text, -1), "")
+	for _, line := range regexp.MustCompile(`(?m)^(\$ head|(\$ |go run \./cmd/)?bagconv) .*`).FindAllString(blocks, -1) {
+		line, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(line, "$ "), "go run ./cmd/"), " #")
+		line = strings.TrimSpace(line)
+		words := strings.Fields(line)
+		if words[0] == "head" {
+			head(t, words)
+			continue
+		}
+		want := 0
+		if line == "bagconv cut.bag cut_ros2/" || line == "bagconv recover cut.bag clean.bag" {
+			want = 3
+		}
+		var out bytes.Buffer
+		status := cli.Run(context.Background(), words, cli.Stdio{Out: &out, Err: &out}, all.Registry())
+		if commands++; status != want {
+			t.Errorf("%s: exit status %d: %s", line, status, out.String())
+		}
+	}
+	if commands < 20 {
+		t.Errorf("%d commands were run", commands)
+	}
+	if lines := strings.Count(text, "\n"); lines > 140 {
+		t.Errorf("README.md has %d lines; 140 at most", lines)
+	}
+}
+
+// head runs head -c 300000 IN > OUT.
+func head(t *testing.T, words []string) {
+	t.Helper()
+	whole, err := os.ReadFile(words[3])
+	if err == nil {
+		err = os.WriteFile(words[5], whole[:300000], 0o666)
+	}
+	if err != nil || words[2] != "300000" {
+		t.Fatal(words, err)
+	}
+}
+
 // commandLine is a command of ours in a document, with arguments: a line of a block, with what it is
 // for after it, or between backticks.
 var commandLine = regexp.MustCompile("(?m)^bagconv .*#|`bagconv [^`]* [^`]*`")
 
-// TestCommandsInDocs: the command lines of the README and of the index of tasks are right: on files
+// TestCommandsInDocs: the command lines of the index of tasks and of other documents are right: on files
 // that are not there every one fails because of them.
 func TestCommandsInDocs(t *testing.T) {
 	var lines []string
-	for _, name := range []string{"README.md", "docs/README.md", "docs/export.md", "docs/lerobot.md"} {
+	for _, name := range []string{"docs/README.md", "docs/export.md", "docs/lerobot.md"} {
 		lines = append(lines, commandLine.FindAllString(readText(t, name), -1)...)
 	}
 	t.Chdir(t.TempDir())
