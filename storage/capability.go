@@ -105,7 +105,9 @@ func Grow(buf []byte, n int) []byte {
 	if cap(buf) >= n {
 		return buf[:n]
 	}
-	return make([]byte, n)
+	buf = make([]byte, n)
+	large(buf)
+	return buf
 }
 
 // A BlockWriter can leave the costly part of writing, compression and the write

@@ -12,7 +12,7 @@ const gcPercent = 25
 
 // gcFloor is how large the heap becomes before anything is collected, bytes: a run that makes little ends before,
 // and a small heap is not collected again and again.
-const gcFloor = 16 << 20
+const gcFloor = 32 << 20
 
 // collectLate has the runtime collect by gcFloor and gcPercent.
 func collectLate() {

@@ -91,7 +91,7 @@ func (m *Mapper) crossed(t *storage.Topic, res *Result, c *crossing) *Result {
 	res.Topic.Type, res.Topic.Encoding = c.dst.Name, "cdr"
 	res.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: c.schema}
 	if c.hash != "" {
-		res.setMetadata(storage.MetaTypeHash, c.hash)
+		res.Topic.Metadata[storage.MetaTypeHash] = c.hash // it is a map of the result, see Definition.result
 	}
 	res.latch()
 	delete(res.Topic.Metadata, MetaROS2Type)

@@ -282,7 +282,7 @@ func (p *Pipeline) reserve(b *batch) (room int) {
 	}
 	b.made, b.deferred = 0, nil
 	if b.out = b.out[:0]; cap(b.out) < min(need, room) {
-		b.out = make([]byte, 0, min(need, room))
+		b.out = storage.Grow(nil, min(need, room))[:0]
 	}
 	return room
 }
