@@ -17,7 +17,7 @@ type Recording struct {
 	Format   string  `json:"format"` // as of `info`
 	Version  string  `json:"version"`
 	Size     int64   `json:"size"`     // bytes; -1: unknown
-	Hash     string  `json:"hash"`     // of all messages, as of `verify`; "" with --quick
+	Hash     string  `json:"hash"`     // of the content of all messages, with --hash; else ""
 	Start    string  `json:"start_ns"` // log time, ns since 1970, in decimal: a number of JavaScript cannot hold it
 	Begin    string  `json:"begin"`    // the same for people: 2024-05-01 12:00:00.123456789 UTC; "" without messages
 	Finish   string  `json:"finish"`   // the end, likewise

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,6 +88,8 @@ func (e *env) pagePlace() (string, error) {
 	case len(e.words) > 2:
 		return "", flags.Usage("write a page for each of them", "report takes one recording, or two to compare, not %d",
 			len(e.words))
+	case e.set.see.quick && e.set.see.hash:
+		return "", flags.Usage("omit one of them", "--hash reads all messages, and --quick samples of them")
 	case out == "" && e.set.json:
 		return "", nil
 	case out == stream && e.set.json:
@@ -147,6 +151,11 @@ func (e *env) gather(ctx context.Context, path string) (rec *report.Recording, e
 	if err != nil {
 		return nil, err
 	}
+	if e.set.see.hash {
+		if rec.Hash, err = e.contentHash(ctx, path); err != nil {
+			return nil, err
+		}
+	}
 	for i, line := range doubts {
 		if i == maxLines-1 && len(doubts) > maxLines {
 			e.writeLines("left out", []string{fmt.Sprintf("%d more of these lines; the report has all", len(doubts)-i)})
@@ -155,6 +164,29 @@ func (e *env) gather(ctx context.Context, path string) (rec *report.Recording, e
 		e.writeLines("left out", []string{rec.Name + ": " + line})
 	}
 	return rec, nil
+}
+
+// contentHash returns the hash of the content of a recording: of the name and the content hash of each topic with
+// messages, which the comparison of the recording with itself has.
+func (e *env) contentHash(ctx context.Context, path string) (string, error) {
+	ref, err := e.refOf(path)
+	if err != nil {
+		return "", err
+	}
+	side := verify.Side{Ref: ref}
+	res, err := verify.Run(ctx, verify.Job{A: side, B: side, Threads: e.set.job.Threads})
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	for _, t := range res.Topics {
+		if t.A != nil && t.A.Messages > 0 {
+			lines = append(lines, t.A.Name+" "+t.A.Hash+"\n")
+		}
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(lines, "")))
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // difference compares two recordings.
@@ -293,6 +325,8 @@ func (s *settings) seeFlags() []flags.Flag {
 				"or the flag again, for more"},
 		flags.Flag{Name: "quick", Kind: flags.OnOff, Set: flags.Put(&s.see.quick),
 			Help: "read only the index and samples of messages: a small part of a huge recording, or of one by URL"},
+		flags.Flag{Name: "hash", Kind: flags.OnOff, Set: flags.Put(&s.see.hash),
+			Help: "also read all messages for a hash of their content, which copies in other formats share"},
 		s.jsonFlag().In(nil, "print the numbers behind the page as JSON, and write a page only with -o", ""),
 		flags.Flag{Name: "quiet", Short: "q", Kind: flags.OnOff, Set: flags.Put(&s.quiet),
 			Help: "do not name the page that is written"},

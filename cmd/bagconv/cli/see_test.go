@@ -6,7 +6,9 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/report"
@@ -129,5 +131,31 @@ func TestSeeReferee(t *testing.T) {
 				t.Errorf("%s: %d, rosbags has %d", k, x.got[k], n)
 			}
 		}
+	}
+}
+
+// TestSeeHash: copies in other formats have the same hash, and a part has another.
+func TestSeeHash(t *testing.T) {
+	const bag = "../../../testdata/demo.bag"
+	dir := t.TempDir()
+	hashes := map[string]string{}
+	for name, words := range map[string][]string{"demo.bag": nil, "demo.mcap": {bag, ""}, "ros2/": {bag, ""},
+		"part.bag": {"filter", bag, "", "-x", "/gps/fix"}} {
+		path := bag
+		if words != nil {
+			path = filepath.Join(dir, name) + strings.Repeat("/", strings.Count(name, "/"))
+			words[slices.Index(words, "")] = path
+			must(t, append([]string{"-q"}, words...)...)
+		}
+		var see report.Report
+		out, _ := prints("report", "--json", "--hash", path)
+		if err := json.Unmarshal(out, &see); err != nil {
+			t.Fatal(err)
+		}
+		hashes[name] = see.Recordings[0].Hash
+	}
+	whole := hashes["demo.bag"]
+	if len(whole) != 64 || hashes["demo.mcap"] != whole || hashes["ros2/"] != whole || hashes["part.bag"] == whole {
+		t.Errorf("%v", hashes)
 	}
 }

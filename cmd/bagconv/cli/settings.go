@@ -117,8 +117,8 @@ type mergeSettings struct{ shift []string }
 
 // seeSettings are the flags of report.
 type seeSettings struct {
-	plots []report.FieldName
-	quick bool
+	plots       []report.FieldName
+	quick, hash bool
 }
 
 // serveSettings are the flags of serve.
