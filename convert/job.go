@@ -83,7 +83,7 @@ type Job struct {
 	// index (extras.IndexName) beside the files. Jobs that run together must not share it. Files
 	// that are there are replaced as the output is.
 	Extras   string
-	extrasFS storage.FS // of that folder
+	extrasFS storage.FS // of Extras
 
 	// SkipExtras reports whether the caller writes the attachments and metadata records of the source:
 	// the run neither copies nor reports them.

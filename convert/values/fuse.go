@@ -85,8 +85,8 @@ func runOf(n, size int) *slot {
 // bytesAt returns n bytes of memory.
 func bytesAt(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
 
-// lent returns memory of p for a list of n values, the memory that it has first; the values in it
-// are the ones from before. It is a pointer to the first.
+// lent makes the slice at p n long, and reuses its memory: old elements keep their values. It returns a pointer to the
+// first element.
 func (s *slot) lent(p unsafe.Pointer, n int) unsafe.Pointer {
 	v := reflect.NewAt(s.typ, p).Elem()
 	switch {

@@ -157,8 +157,7 @@ type End struct {
 	// the last are about definitions that may be wrong, of topics with messages
 	Warnings []storage.Warning `json:"warnings"`
 
-	// Damaged is set when not all of it could be read: what is lost there was not
-	// compared, and recordings that are equal are so but for that.
+	// Damaged is set when not all of it could be read: equal recordings are equal except for what could not be read.
 	Damaged         bool `json:"damaged"`
 	Attachments     int  `json:"attachments"`      // that can be read
 	MetadataRecords int  `json:"metadata_records"` // the same

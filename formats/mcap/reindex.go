@@ -153,8 +153,7 @@ func (x *reindexer) walk() error {
 	return nil
 }
 
-// record takes the record at the end, which is whole. It is false if the record is not a record of
-// the data section.
+// record takes the record at the end, which is whole. false: it is not a record of the data section.
 func (x *reindexer) record(h recordHeader) (bool, error) {
 	switch h.op {
 	case opChunk:

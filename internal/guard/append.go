@@ -25,7 +25,7 @@ func (g *Guard) Target(f *storage.Format, path string) error {
 	for p := range g.targetFiles(f, path) {
 		if st, err := g.fs.Stat(p); err == nil {
 			if in := g.input(st); in != "" {
-				return &Refusal{path, "it is an input, or has a file of one: " + in, "a recording cannot be added to itself",
+				return &Refusal{path, "it is an input, or shares a file with one: " + in, "a recording cannot be added to itself",
 					ErrInput}
 			}
 		}

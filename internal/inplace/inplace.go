@@ -177,8 +177,8 @@ func (p *File) mend() (err error) {
 }
 
 func (p *File) foreign() error {
-	return fmt.Errorf("a run that was killed has left %s, and the file was changed since; if it reads well, remove "+
-		"that: %w", JournalPath(p.path), storage.ErrCorrupt)
+	return fmt.Errorf("%[1]s is left from a killed run, and no longer matches the file; if the file reads well, delete "+
+		"%[1]s: %[2]w", JournalPath(p.path), storage.ErrCorrupt)
 }
 
 // End returns where the content of the file ends: after its last byte, or where a run that

@@ -83,7 +83,7 @@ func (l *Leftover) clean(fsys storage.FS, dir string, all bool) (there bool, err
 	case errors.Is(err, ErrLocked):
 		return false, nil
 	case err != nil:
-		return all, fmt.Errorf("nobody knows whether a run still uses it; if none does, remove it: %w", err)
+		return all, fmt.Errorf("another run may still use it; if not, delete it: %w", err)
 	}
 	j, err := readJournal(fsys, l.Path)
 	switch {

@@ -305,7 +305,7 @@ func (d *draft) appeared(err error, only bool) error {
 		ours, unknown := d.isOurs()
 		switch {
 		case Transient(unknown):
-			return fmt.Errorf("%w; and the store does not answer whether it is there, so look before you try again: %w", err,
+			return fmt.Errorf("%w; the store did not confirm it: look whether it is there before you try again: %w", err,
 				unknown)
 		case ours && d.id == "":
 			err = nil

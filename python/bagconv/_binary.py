@@ -1,8 +1,8 @@
 """Where the program ``bagconv`` is.
 
 In this order: the environment variable ``BAGCONV``, the file that came with this package's wheel, and ``PATH``. A
-program of another version than the package is refused, as its flags and streams may differ; that of the wheel needs no
-check.
+program of another version than the package is refused, as its flags and streams may differ; the program of the wheel
+needs no check.
 """
 
 from __future__ import annotations

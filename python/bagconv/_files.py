@@ -17,7 +17,7 @@ PLACED = ("bytes", "file", "offset", "size")
 
 
 def is_placed(kind: Any) -> bool:
-    """Tell whether a type of Arrow is that of placed bytes."""
+    """Tell whether a type of Arrow is the type of placed bytes."""
     if kind.num_fields != len(PLACED):
         return False
     fields = [kind.field(i) for i in range(kind.num_fields)]
@@ -34,7 +34,7 @@ class Files:
 
     def __init__(self) -> None:
         self._maps: dict[str, memoryview] = {}
-        self._folder = folder()  # that of the child, too
+        self._folder = folder()  # the working folder of the child, too
 
     def get(self, path: str, offset: int, size: int) -> memoryview:
         """Return size bytes of a file, read-only, without a copy."""

@@ -48,7 +48,7 @@ def html(info: Mapping[str, Any]) -> str:
 
 
 def escape(text: str) -> str:
-    """As html.escape, whose import takes longer than that of the whole package."""
+    """As html.escape, whose import takes longer than the import of the whole package."""
     return text.translate(_ESCAPES)
 
 

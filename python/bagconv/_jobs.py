@@ -35,7 +35,7 @@ def convert(source: Paths, out: Path, **flags: Unpack[ConvertFlags]) -> Report:
     ``source``: a file, a folder, an ``https://`` or ``s3://`` address; a list names the parts of one recording.
     ``out``: its ending (``.bag``, ``.record``, ``.db3``, ``.mcap``; a folder is rosbag2) or ``to`` choose the format.
 
-    The flags are those of ``bagconv help convert``: ``to="mcap"``, ``topics=["/imu", "/cam*"]``, ``start="10s"``,
+    Flags are in ``bagconv help convert``: ``to="mcap"``, ``topics=["/imu", "/cam*"]``, ``start="10s"``,
     ``end=...``, ``compression="lz4"``, ``remap={"/a": "/b"}``, ``verify="content"``, ``force=True``.
 
     Returns the report. Raises BagconvError; warns of each Loss.
@@ -51,7 +51,7 @@ def export(source: Paths, out: Path, **flags: Unpack[ExportFlags]) -> Report:
     """Write what is in the messages as tables, pictures, clouds and tracks.
 
     ``out``: a folder with a table for each topic, or, with an ending such as ``imu.parquet``, the table of the only
-    topic that is selected. The flags are those of ``bagconv help export``: ``format="parquet"``, ``columns=...``,
+    topic that is selected. Flags are in ``bagconv help export``: ``format="parquet"``, ``columns=...``,
     ``flat=True``, ``images="files"``, ``clouds="pcd"``, ``tracks="tum"``.
 
     Returns the report. Raises BagconvError; warns of each Loss.
@@ -94,7 +94,7 @@ def lerobot_mapping(source: Paths) -> str:
 def merge(sources: Iterable[Path], out: Path, **flags: Unpack[MergeFlags]) -> Report:
     """Join several recordings of any formats into one, ordered by time.
 
-    The flags are those of ``bagconv help merge``: ``shift={"b.bag": "+0.3s"}``, ``dedupe=True``, and those of convert.
+    Flags are in ``bagconv help merge``: ``shift={"b.bag": "+0.3s"}``, ``dedupe=True``, and the flags of convert.
 
     Returns the report. Raises BagconvError; warns of each Loss.
 
@@ -111,7 +111,7 @@ def cut(source: Paths, out: Path, start: Time = None, end: Time = None, **flags:
 
     A time is text as on the command line (``"10s"``, ``"1m30s"`` after the first message, ``"-30s"`` before the last,
     ``"2024-05-01T12:00:00Z"``), an int of ns since 1970, a float of seconds after the first message, a timedelta, or a
-    date with a time zone. ``topics`` and all other flags are those of convert, and so is the format of ``out``.
+    date with a time zone. ``topics``, all other flags and the format of ``out`` are as in convert.
 
     Returns the report. Raises BagconvError; warns of each Loss.
 
@@ -124,7 +124,7 @@ def cut(source: Paths, out: Path, start: Time = None, end: Time = None, **flags:
 def split(source: Paths, out: Path, **flags: Unpack[SplitFlags]) -> list[Report]:
     """Split a recording into parts in the folder ``out``.
 
-    The flags are those of ``bagconv help split``: ``max_size="2G"``, ``max_duration="60s"``, ``at=...``,
+    Flags are in ``bagconv help split``: ``max_size="2G"``, ``max_duration="60s"``, ``at=...``,
     ``by="topic"``.
 
     Returns a report for each part. Raises BagconvError; warns of each Loss.
@@ -141,7 +141,7 @@ def split(source: Paths, out: Path, **flags: Unpack[SplitFlags]) -> list[Report]
 def verify(a: Paths, b: Path, **flags: Unpack[VerifyFlags]) -> Verification:
     """Compare two recordings, of whatever formats: the same messages at the same times are equal.
 
-    The flags are those of ``bagconv help verify``: ``compare="counts"``, ``ignore=...``, ``exact=...``; those that
+    Flags are in ``bagconv help verify``: ``compare="counts"``, ``ignore=...``, ``exact=...``; those that
     select and change apply to ``a``, so that the flags that made ``b`` prove it.
 
     Returns the comparison, which is true if they are equal. That they differ is no exception: its ``topics`` have the
@@ -162,7 +162,7 @@ def verify(a: Paths, b: Path, **flags: Unpack[VerifyFlags]) -> Verification:
 def check(source: Paths, **flags: Unpack[CheckFlags]) -> Check:
     """Read a recording from end to end, and list what is wrong or odd in it.
 
-    The flags are those of ``bagconv help check``: ``fail_on="error"``, ``spec="drive.yaml"``, ``gap=20``.
+    Flags are in ``bagconv help check``: ``fail_on="error"``, ``spec="drive.yaml"``, ``gap=20``.
 
     Returns the findings; the result is true if none has the severity of ``fail_on`` (warning) or above. Damage is a
     finding, and no warning. Raises BagconvError if the recording cannot be read.

@@ -25,7 +25,7 @@ class Feed(NamedTuple):
 
 
 def messages(child: Child) -> Iterator[Message]:
-    """Yield the messages of a child by log time: topic, time, row; those of equal times by the order of topics.
+    """Yield the messages of a child by log time: topic, time, row; messages of equal times by the order of topics.
 
     In memory is what lies between two marks of the stream.
     """
@@ -83,7 +83,7 @@ def _round(waiting: list[_Batch], until: int | None) -> Any:
 
 
 def by_time(feeds: Sequence[Feed], time: Callable[[Any], int]) -> Iterator[Any]:
-    """Yield the items of several feeds by time; of equal times those of the first feed first."""
+    """Yield the items of several feeds by time; of equal times the items of the first feed first."""
     later = sorted(enumerate(feeds), key=lambda f: f[1].start, reverse=True)
     heap: list[tuple[int, int, Any, Iterator[Any]]] = []
     running: list[Any] = []
@@ -137,7 +137,7 @@ def batches(feeds: Sequence[Feed]) -> Iterator[Any]:
 def cut(waiting: Sequence[tuple[int, Any]], until: int | None) -> Any:
     """Yield the rows up to a time of batches, each with the number of its stream, by time; return the others.
 
-    The streams are those of one topic with several definitions, so that their batches are not put together.
+    The streams belong to one topic with several definitions, so that their batches are not put together.
     """
     if until is None and len({number for number, _ in waiting}) < 2:
         yield from (batch for _, batch in waiting)

@@ -1,7 +1,7 @@
 """Encodings of raw pictures, and their colours.
 
-The names are those of sensor_msgs/image_encodings.hpp; i420, yv12 and nv42 are not in it, but in use. ROS calls UYVY
-yuv422. A bayer_ name is that of the first two pixels of the first two rows. 8UC3 and the like do not name their
+The names are from sensor_msgs/image_encodings.hpp; i420, yv12 and nv42 are not in it, but in use. ROS calls UYVY
+yuv422. A bayer_ name lists the first two pixels of the first two rows. 8UC3 and the like do not name their
 colours: they are read as if rgb.
 """
 

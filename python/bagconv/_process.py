@@ -171,7 +171,7 @@ class Child:
         for pipe in (process.stdin, process.stdout) if process else ():
             if pipe is not None:
                 if self._owner != os.getpid():
-                    pipe.raw.close()  # type: ignore[attr-defined]  # its buffer is that of another process
+                    pipe.raw.close()  # type: ignore[attr-defined]  # its buffer belongs to another process
                     continue
                 with contextlib.suppress(OSError):  # what is in the buffer of stdin has no reader any more
                     pipe.close()

@@ -21,7 +21,7 @@ Read = Callable[[Sequence[str], Bound, Bound], Iterator[Any]]
 
 
 def lazy(schema: Callable[[], Any], read: Read) -> pl.LazyFrame:
-    """Return a lazy frame; schema makes that of Arrow when it is needed."""
+    """Return a lazy frame; schema makes the schema of Arrow when it is needed."""
     polars = need("polars", "Topic.scan")
     plugins = need("polars.io.plugins", "Topic.scan")
 

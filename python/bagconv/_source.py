@@ -47,7 +47,7 @@ class Source:
 
     @property
     def path(self) -> str:
-        """The path as it was given; in another working folder, such as that of a worker, the whole one."""
+        """The path as it was given; in another working folder, such as the folder of a worker, the whole path."""
         return self._given if folder() == self._folder else self._absolute
 
     def topics(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def flags(
     if not topics:
         raise ValueError("name the topics of the table")
     if fps is not None and on is not None:
-        raise ValueError("fps makes rows at a rate, on those of a topic: choose one of them")
+        raise ValueError("fps makes rows at a rate, on makes a row for each message of a topic: choose one of them")
     if method not in METHODS:
         raise ValueError(f"method is {method!r}: there are last, nearest and linear")
     found = [f"--topic={topic}" for topic in topics]

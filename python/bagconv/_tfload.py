@@ -100,7 +100,7 @@ def _ns(stamps: Any) -> Array:
 
 
 def _numbers(frames: dict[str, int], names: Any) -> Array:
-    """Return the numbers of frames by their names; that of no name is -1."""
+    """Return the numbers of frames by their names; no name has the number -1."""
     coded = names.dictionary_encode()
     numbers = []
     for name in coded.dictionary.to_pylist():
@@ -129,7 +129,7 @@ def _fill(buffer: Transforms, frames: list[str], columns: list[Array]) -> None:
     ids = np.full(len(frames) + 1, -1)
     for frame in np.unique(np.concatenate([parents[sound], children[sound]])).tolist():
         ids[frame] = buffer._id(frames[frame])
-    parents, children = ids[parents], ids[children]  # those of refused transforms do not matter
+    parents, children = ids[parents], ids[children]  # the numbers of refused transforms do not matter
     by_child = sound[np.argsort(children[sound], kind="stable")]
     for mine in np.split(by_child, np.flatnonzero(np.diff(children[by_child])) + 1):
         if len(mine):

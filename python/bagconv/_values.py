@@ -56,7 +56,7 @@ def _large(value: Any) -> Any:
 
 
 def is_row(value: Any) -> bool:
-    """Tell whether a value is a row of this package, whose names are those of fields."""
+    """Tell whether a value is a row of this package, whose names are names of fields."""
     return hasattr(value, "_fields") and isinstance(getattr(value, "_name", None), str)
 
 

@@ -112,12 +112,12 @@ class Writer:
 
         Args:
             name, type: such as "/imu/data" and "sensor_msgs/msg/Imu".
-            definition: the text of the .msg with those of the types in it, as rosbag2 has it (of ROS 2 .idl, too), a
-                JSON schema, or a serialized FileDescriptorSet; None for a standard type, or one of ``like`` or
+            definition: the text of the .msg with the texts of the types in it, as rosbag2 has it (of ROS 2 .idl, too),
+                a JSON schema, or a serialized FileDescriptorSet; None for a standard type, or one of ``like`` or
                 ``defs``.
             encoding: of serialized messages: ros1, cdr, protobuf or json. By default cdr for types as in ROS 2
                 (pkg/msg/Type), ros1 for those as in ROS 1 (pkg/Type).
-            definition_encoding: ros1msg, ros2msg, ros2idl, protobuf, jsonschema; by default that of ``encoding``.
+            definition_encoding: ros1msg, ros2msg, ros2idl, protobuf, jsonschema; by default as ``encoding``.
             qos: a profile as ``Topic.qos`` has it, or a list of one for each publisher, or text such as
                 "reliable,transient_local,depth=1".
             latched: late subscribers get the last message: latching of ROS 1, transient local of ROS 2.
@@ -215,9 +215,9 @@ class Writer:
 
         Args:
             topic, time: as of ``write``; ``stamp`` is the time in its header, by default the same.
-            encoding: by default that of dtype and channels: mono8, mono16, rgb8, rgba8, 32FC1, ... Give bgr8 or
+            encoding: by default by dtype and channels: mono8, mono16, rgb8, rgba8, 32FC1, ... Give bgr8 or
                 bayer_rggb8 if that is what the bytes are.
-            type: by default that of the topic, else sensor_msgs/msg/Image.
+            type: by default the type of the topic, else sensor_msgs/msg/Image.
         """
         fields = _tables.picture(array, encoding)
         at = _moment(time, "time")
@@ -299,7 +299,7 @@ class Writer:
         return self._child
 
     def _frame(self, encoding: str, type: str, topic: str, time: int, *body: bytes | memoryview) -> None:
-        """Write a frame but for its last byte, and before it that of the last one."""
+        """Write a frame without its last byte, and before it the last byte of the frame before."""
         child = self._mine()
         names = [text.encode("utf-8", "surrogateescape") for text in (encoding, type, topic)]
         sizes = [len(name) for name in names]
@@ -391,5 +391,5 @@ def _profiles(qos: QoS) -> list[dict[str, Any]]:
             key, value = _POLICIES[key]
             profile[key] = value
         else:
-            raise ValueError(f"qos: {word!r} is none of {', '.join(_POLICIES)}, depth=N")
+            raise ValueError(f"qos: {word!r} is not one of {', '.join(_POLICIES)}, depth=N")
     return [profile]

@@ -38,7 +38,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(scope="session", autouse=True)
 def binary(tmp_path_factory):
-    """The binary of $BAGCONV, or that of the wheel, or for the sources one that go builds."""
+    """The binary of $BAGCONV, or the binary of the wheel, or for the sources one that go builds."""
     if "BAGCONV" not in os.environ and bagconv.__version__ == "0+source":
         path = tmp_path_factory.mktemp("bin") / "bagconv"
         subprocess.run(["go", "build", "-o", str(path), "./cmd/bagconv"], cwd=TOP, check=True)

@@ -87,7 +87,7 @@ class TestFind:
         monkeypatch.setenv("PATH", f"{tmp_path / 'a'}{os.pathsep}/bin")
         own = program(tmp_path / "own", "0.0.1")
         monkeypatch.setattr(_binary, "_places", lambda: iter([str(tmp_path / "none"), str(own)]))
-        assert bagconv.find() == str(own), "that of the wheel comes before PATH, and is not asked"
+        assert bagconv.find() == str(own), "the program of the wheel comes before PATH, and is not asked"
         own.unlink()
         with pytest.raises(bagconv.BagconvError, match=r"1\.2\.2"):
             bagconv.find()

@@ -286,7 +286,7 @@ def threads():
 
 
 def children():
-    """Processes that we started, but for that of multiprocessing; those that ended and were not waited for, too."""
+    """Processes that we started, also if they ended and were not waited for, without the process of multiprocessing."""
     return [p for p in os.listdir("/proc") if p.isdigit() and parent(p) == os.getpid() and "python" not in name(p)]
 
 

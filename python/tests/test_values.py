@@ -40,7 +40,7 @@ def ours(path, topic, wanted):
 
 
 def put(found, t, message):
-    """Add a message; of those of one time, the n-th has the key (t, n)."""
+    """Add a message; of messages of one time, the n-th has the key (t, n)."""
     n = 0
     while (t, n) in found:
         n += 1

@@ -139,7 +139,7 @@ def test_wrong_arguments(demo, tmp_path):
             w.write("/odom", datetime.datetime(2023, 1, 1), b"")
         with pytest.raises(ValueError, match="ns since 1970"):
             w.write("/odom", 1 << 63, b"")
-        with pytest.raises(ValueError, match="qos: 'reliabl' is none of reliable, best_effort"):
+        with pytest.raises(ValueError, match="qos: 'reliabl' is not one of reliable, best_effort"):
             w.topic("/new", "p/T", qos="reliabl")
         copy(demo, w)
     assert bagconv.verify(demo, tmp_path / "out.bag"), "what is refused is not in the stream"

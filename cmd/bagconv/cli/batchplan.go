@@ -194,7 +194,7 @@ func (b *batchRun) compare(item *batchItem, old *batch.Entry) (err error) {
 	return nil
 }
 
-// receiptReaders is how many receipts are read at a time: a store answers late, but many questions at once.
+// receiptReaders is how many receipts are read at a time: stores have a high latency.
 const receiptReaders = 16
 
 // readReceipts calls read with the numbers from one to before another.

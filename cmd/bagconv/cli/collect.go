@@ -220,8 +220,8 @@ func (s *collection) report() error {
 		}
 	}
 	if n := sum.Failed + sum.Transient + sum.Missing; n > 0 {
-		s.say("%s to be done again, in %s: %d not done, %d failed for a reason that may pass, %d failed",
-			phrase.Count(int64(n), "task"), phrase.Clean(sum.Failures), sum.Missing, sum.Transient, sum.Failed)
+		s.say("%s to be done again, in %s: %d not done, %d failed (%d worth a retry)", phrase.Count(int64(n), "task"),
+			phrase.Clean(sum.Failures), sum.Missing, sum.Transient+sum.Failed, sum.Transient)
 	}
 	if sum.Torn > 0 {
 		s.say("skipped %s of results that cannot be read", phrase.Count(int64(sum.Torn), "line"))

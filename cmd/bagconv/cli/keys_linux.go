@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keysOf has a terminal pass on each key at once, and not show it. Ctrl-C stays a signal. A job in the
+// keysOf sets a terminal to raw input without echo: each key arrives at once. Ctrl-C stays a signal. A job in the
 // background gets an error: the keys are not for it, and the system would stop it.
 func keysOf(f *os.File) (restore func() error, err error) {
 	fd := int(f.Fd())

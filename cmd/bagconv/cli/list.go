@@ -161,9 +161,8 @@ in the terms of its format, one per line. WHAT is
   chunks       what is compressed or read as a whole
   connections  connections, channels or topics, as the files define them
   parts        the files that have the messages`,
-		Note: `Each line has the offset, the size, the length that the header states, the
-compression, the number and times of messages if they are known, and all header
-fields. Damage is part of the list: what is broken, and where reading goes on.
+		Note: `Each line has the offset, the size, the stated length, the compression, the
+messages with their times, and all header fields. Damage is part of the list: what is broken, and where reading goes on.
 Records within chunks are not listed. With --json each line is an object.
 Nothing is written without --extract.`,
 		Examples: []string{

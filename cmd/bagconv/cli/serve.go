@@ -114,7 +114,7 @@ func (e *env) serve(ctx context.Context) (err error) {
 	e.noteViewers()
 	err = serve.New(config).Serve(ctx, listener)
 	if context.Cause(ctx) != nil {
-		return nil // that is how it ends
+		return nil // stopped by Ctrl-C
 	}
 	return err
 }
@@ -246,7 +246,7 @@ not keep up slows its clock, unless --drop is set.`,
 			"bagconv serve drives/ --listen :8765",
 		},
 		Exits: flags.Exits{
-			0: "interrupted: that is how it ends",
+			0: "stopped by Ctrl-C",
 			1: "a recording cannot be read, or the address cannot be listened on",
 		},
 		Run: e.serve,

@@ -55,7 +55,7 @@ func writeVerify(w io.Writer, r *verify.Result) error {
 		*list = append(*list, convert.Loss{Code: string(e.Code), Topic: e.Topic, Count: e.Count, Message: e.Message})
 	}
 	for _, line := range append(lossLines(others, "attachment or metadata record"), lossLines(excepted, "message")...) {
-		fmt.Fprintf(&b, "excepted: %s\n", phrase.Clean(line))
+		fmt.Fprintf(&b, "not counted: %s\n", phrase.Clean(line))
 	}
 	b.WriteString(bothText(r))
 	_, err := io.WriteString(w, b.String())

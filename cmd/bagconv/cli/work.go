@@ -52,7 +52,7 @@ func (e *env) work(ctx context.Context) error {
 	lossy, failed, transient := w.tally[batch.StatusLossy].Tasks, w.tally[batch.StatusFailed].Tasks,
 		w.tally[tasks.FateTransient].Tasks
 	if !e.set.quiet && (err == nil || len(w.tally) > 0) {
-		e.say("%s done, %d of them with losses; %d done before; %d failed, %d for a reason that may pass%s",
+		e.say("%s done, %d with losses; %d done before; %d failed (%d worth a retry)%s",
 			phrase.Count(int64(w.tally[batch.StatusOK].Tasks+lossy), "task"), lossy, w.tally[tasks.FateSkipped].Tasks,
 			failed+transient, transient, withoutTopics(w.tally))
 	}

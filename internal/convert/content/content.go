@@ -71,8 +71,7 @@ type Program struct {
 	other          *Program           // for messages that do not fit this one, or nil
 }
 
-// Either returns p for messages of which some are q's: q reads messages that do not fit p,
-// or have bytes after p's last field.
+// Either returns p with q for the rest: q reads messages that do not fit p, or have bytes after the last field of p.
 func (p *Program) Either(q *Program) *Program {
 	r := *p
 	r.other = q

@@ -22,9 +22,8 @@ func (p *Program) Within(wire serial.Encoding) *Program {
 	return &q
 }
 
-// Held returns p, which Within has made, with other canonical bytes: a time that the
-// other encoding cannot store is the time that it reads in the same bits, and text that
-// is not Unicode is U+FFFD.
+// Held returns p, a program of Within, with canonical bytes as the other encoding holds values: it reads the bits of a
+// time that it cannot store as another time, and text that is not Unicode as U+FFFD.
 func (p *Program) Held() *Program {
 	q := *p
 	q.inMemory = true

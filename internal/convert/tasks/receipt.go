@@ -20,8 +20,8 @@ import (
 // stateName is the folder of receipts, in the folder of all outputs.
 const stateName = ".bagconv"
 
-// A Store has the receipts of outputs: for each, what the last task that had to do with it
-// has left. They tell which tasks are done, and which outputs are ours to replace.
+// A Store has the receipts of outputs. The receipt of an output is the result of the last task that wrote it. Receipts
+// tell which tasks are done, and which outputs are ours to replace.
 type Store struct {
 	FS storage.FS // nil: the operating system's
 }

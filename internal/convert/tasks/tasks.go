@@ -73,7 +73,7 @@ func (r *Range) Stage() string { return filepath.Join(r.Folder(), "joined") }
 // Staged reports whether a call of collect has begun to join the parts, and not ended: then files have moved.
 func (r *Range) Staged(fsys storage.FS) bool { return exists(fsys, r.Stage()) }
 
-// BeingJoined is Staged, and also true if all files have moved, but not all receipts are about the whole.
+// BeingJoined reports whether joining has begun and its receipts are not all written.
 func (r *Range) BeingJoined(fsys storage.FS) bool {
 	return r.Staged(fsys) || exists(fsys, r.Folder()) && exists(fsys, r.Joined)
 }

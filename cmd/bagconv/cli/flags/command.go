@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Command is an entry of the table of commands: its line, the parts of its help besides the flags, and what it does.
+// A Command is an entry of the table of commands: its usage line, its help texts and its function.
 type Command struct {
 	Name     string
 	Aliases  []string
