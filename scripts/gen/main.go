@@ -5,6 +5,7 @@
 //	go run ./scripts/gen -mb 340 -profile small small.bag       small messages only
 //	go run ./scripts/gen -mb 1000 -compression lz4 lz4.bag
 //	go run ./scripts/gen -profile demo testdata/demo.bag        a second of everything, in small
+//	go run ./scripts/gen -profile drive drive.bag               a minute through a town, for pictures of reports
 //	go run ./scripts/gen -profile tiny testdata/tiny.bag        a few small messages
 //	go run ./scripts/gen -mb 1000 big.record                    the same for Apollo, by the file's name
 //	go run ./scripts/gen -profile uniform -size 10000 u.bag     messages of one size, on -topics topics
@@ -39,7 +40,7 @@ import (
 
 func main() {
 	mb := flag.Int64("mb", 100, "size of the messages in MB")
-	profile := flag.String("profile", "mixed", "mixed, small, uniform, demo or tiny")
+	profile := flag.String("profile", "mixed", "mixed, small, uniform, demo, drive or tiny")
 	size := flag.Int("size", 100, "bytes of a message of the profile uniform")
 	topics := flag.Int("topics", 1, "topics of the profile uniform")
 	compression := flag.String("compression", "none", "none, lz4 or bz2")
@@ -67,7 +68,7 @@ func main() {
 const start = 1_700_000_000_000_000_000
 
 // length is the length of the profiles that have one, in ns.
-var length = map[string]int64{"demo": 1_000_000_000, "tiny": 30_000_000}
+var length = map[string]int64{"demo": 1_000_000_000, "drive": 60_000_000_000, "tiny": 30_000_000}
 
 // A kind is what is asked for.
 type kind struct {
@@ -103,6 +104,10 @@ func generate(path string, k kind, bytes int64, seed uint64, o storage.WriteOpti
 		end, short := length[k.profile]
 		if short && s.due >= start+end || !short && written >= bytes {
 			break
+		}
+		if s.due >= s.quiet[0] && s.due < s.quiet[1] {
+			s.due += s.period
+			continue
 		}
 		m := storage.Message{Topic: s.id, LogTime: s.due + int64(rig.rng.Uint32N(200_000)), Data: s.message(rig, s)}
 		m.PublishTime = m.LogTime

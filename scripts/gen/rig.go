@@ -33,6 +33,7 @@ type stream struct {
 	due     int64 // log time of the next message
 	lag     int64 // ns from the sensor's stamp to the recorder
 	count   uint32
+	quiet   [2]int64                   // from when to when it sends nothing
 	message func(*rig, *stream) []byte // serialized; valid until the next call
 }
 
@@ -97,11 +98,13 @@ func newRig(k kind, apollo bool, seed uint64) (*rig, error) {
 		for i := range k.topics {
 			r.streams = append(r.streams, r.uniform(fmt.Sprintf("/topic_%05d", i), k.size))
 		}
+	case "drive":
+		r.streams = r.drive()
 	case "demo":
 		r.streams = append(small, large...)
 		r.camera, r.mono, r.rings, r.steps = [2]int{64, 36}, [2]int{48, 30}, 8, 64
 	default:
-		return nil, fmt.Errorf("unknown profile %q: mixed, small, uniform, demo or tiny", k.profile)
+		return nil, fmt.Errorf("unknown profile %q: mixed, small, uniform, demo, drive or tiny", k.profile)
 	}
 	r.noise = make([]byte, r.camera[0]*r.camera[1]*3+1<<20)
 	for i := range r.noise {

@@ -54,7 +54,12 @@ const makeCloud = (cloud, time) => {
     redraw();
   }, { passive: false });
   new ResizeObserver(redraw).observe(canvas);
-  time.listen(redraw); // the look may have changed
+  let look = '';
+  time.listen(() => {
+    if (look === colour('panel')) return;
+    look = colour('panel');
+    redraw();
+  });
   return el('figure.cloud', {}, caption, canvas);
 };
 

@@ -26,7 +26,7 @@ const makeFindings = (r, number, time) => {
     el(`span.pill.${f.severity}`, {}, f.severity),
     el('div', {},
       el('p', {}, f.topic ? el('b', {}, breakable(f.topic)) : '', f.topic ? ' ' : '', f.message,
-        f.count > 1 ? el('span.times', {}, ` × ${count(f.count)}`) : ''),
+        f.count > 1 && !f.message.includes(f.count) && !f.message.includes(count(f.count)) ? el('span.times', {}, ` × ${count(f.count)}`) : ''),
       el('p.hint', {}, el('code', {}, f.code), f.hint ? ' · ' + f.hint : '')),
     f.time === null ? '' : el('button.jump', { type: 'button', onclick: () => time.set(f.time),
       'aria-label': `Go to ${momentText(f.time, places)}: ${f.code}` }, momentText(f.time, places)));

@@ -78,14 +78,20 @@ const makeBar = (time, recordings, look, help) => {
       button('◐', 'Light or dark (l)', look), button('?', 'Keys (?)', help)));
 };
 
+// sumOf adds the bins of all topics.
+const sumOf = (topics) => {
+  const sums = [];
+  for (const topic of topics) topic.bins.forEach((n, k) => { sums[k] = (sums[k] || 0) + n; });
+  return sums;
+};
+
 // drawMap draws how many messages come when, what is seen of it, and the findings.
 const drawMap = (c, time, recordings) => {
   const { width, height: all } = c.canvas;
   const x = (t) => (t / time.end) * width;
   c.fillStyle = colour('bars');
   recordings.forEach((r, i) => {
-    const sums = [];
-    for (const topic of r.topics) topic.bins.forEach((n, k) => { sums[k] = (sums[k] || 0) + n; });
+    const sums = r.sums ??= sumOf(r.topics);
     const most = sums.reduce((a, b) => Math.max(a, b), 1);
     const height = all / recordings.length;
     sums.forEach((n, k) => {

@@ -22,12 +22,18 @@ const makeTimeline = (r, number, time) => {
   const table = el('div.rows', {}, head, line);
   const found = el('span.found', { role: 'status' });
 
+  let drawn = ''; // of what the canvases are
   const draw = () => {
-    drawAxis(axis, time);
-    for (const row of table.querySelectorAll('.row:not(.top)')) drawRow(row.querySelector('canvas'), row.topic, r, time);
+    const now = [time.from, time.to, table.clientWidth, pixels(), colour('ink')].join();
+    if (now !== drawn) drawRows();
+    drawn = now;
     const at = (time.now - time.from) / (time.to - time.from);
     line.hidden = at < 0 || at > 1;
     line.style.left = `${axis.offsetLeft + at * axis.offsetWidth}px`;
+  };
+  const drawRows = () => {
+    drawAxis(axis, time);
+    for (const row of table.querySelectorAll('.row:not(.top)')) drawRow(row.querySelector('canvas'), row.topic, r, time);
   };
   let list;
   const fill = () => {
@@ -37,10 +43,10 @@ const makeTimeline = (r, number, time) => {
     chosen.sort(timelineOrders[order.value][1]);
     list?.remove();
     list = growing(chosen, (topic) => makeRow(topic, r, time), 100, ['topic']);
-    list.addEventListener('grown', draw);
+    list.addEventListener('grown', drawRows);
     table.append(list);
     found.textContent = chosen.length < r.topics.length ? `${count(chosen.length)} of ${plural(r.topics.length, 'topic')}` : '';
-    draw();
+    drawRows();
   };
   for (const [input, event] of [[search, 'input'], [odd, 'change'], [order, 'change']]) input.addEventListener(event, fill);
   scrub(table, time, (event) => {

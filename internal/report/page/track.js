@@ -76,7 +76,7 @@ const drawTrack = (track, view, time) => {
   for (const x of ticks(view.fromX(0), view.fromX(view.width), step)) {
     const at = Math.round(view.x(x)) + 0.5;
     stroke(c, [[at, 0], [at, view.height]]);
-    c.fillText(text(x), at + 3 * ratio, view.height - 4 * ratio);
+    if (at < view.width - 40 * ratio) c.fillText(text(x), at + 3 * ratio, view.height - 4 * ratio);
   }
   for (const y of ticks(view.fromY(view.height), view.fromY(0), step)) {
     const at = Math.round(view.y(y)) + 0.5;
