@@ -1,9 +1,7 @@
 package mapping
 
 import (
-	"crypto/sha256"
 	"slices"
-	"sync"
 
 	"github.com/bagconv/bagconv/internal/convert/transcode"
 	"github.com/bagconv/bagconv/internal/schema/rosmsg"
@@ -26,9 +24,9 @@ type crossing struct {
 
 // A crossingKey is all that a crossing depends on.
 type crossingKey struct {
-	typ, sum, name, distro string
-	rosout                 Rosout
-	text                   [sha256.Size]byte
+	definitionKey
+	name, distro string
+	rosout       Rosout
 }
 
 // crossingOf returns the key of what a topic becomes. pure is false if it depends on more than the topic and the
@@ -37,13 +35,12 @@ func (m *Mapper) crossingOf(t *storage.Topic) (key crossingKey, pure bool) {
 	if m.o.Target != nil || m.o.Evidence != nil || len(m.o.Definitions) > 0 {
 		return key, false
 	}
-	return crossingKey{t.Type, t.Metadata[storage.MetaMD5Sum], t.Metadata[MetaROS2Type], m.o.Distro, m.o.Rosout,
-		sha256.Sum256(t.Schema.Data)}, true
+	return crossingKey{definitionOf(t), t.Metadata[MetaROS2Type], m.o.Distro, m.o.Rosout}, true
 }
 
 func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 	key, pure := m.crossingOf(t)
-	if c := crossings.get(key); pure && c != nil && m.named2(c.dst) == c.dst {
+	if c, ok := crossings.get(key); pure && ok && m.named2(c.dst) == c.dst {
 		res := c.src.result(t)
 		res.Plan, res.Remarks = c.plan.Again(), c.remarks
 		return m.crossed(t, res, c), nil
@@ -52,7 +49,6 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	src.Remarks = slices.Clip(src.Remarks)
 	res := src.result(t)
 	dst, plan, err := m.intoTarget(res, src, serial.ROS1, serial.CDR)
 	own := err == nil && dst == nil
@@ -69,7 +65,7 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 	c := &crossing{src, dst, plan, slices.Clip(res.Remarks), rosmsg.Format(dst, rosmsg.ROS2), hashOf(dst)}
 	joined := slices.ContainsFunc(c.remarks, func(r Remark) bool { return r.Code == "definition-joined" })
 	if pure && own && !joined {
-		crossings.put(key, c)
+		crossings.put(key, c, len(c.schema))
 	}
 	return m.crossed(t, res, c), nil
 }
@@ -99,35 +95,4 @@ func (m *Mapper) crossed(t *storage.Topic, res *Result, c *crossing) *Result {
 		res.Topic.Metadata[MetaROS1Type] = t.Type
 	}
 	return res
-}
-
-// A crossingCache keeps crossings for the next recording that is converted in this process.
-type crossingCache struct {
-	mu   sync.Mutex
-	list map[crossingKey]*crossing
-	size int
-}
-
-var crossings crossingCache
-
-// maxCrossings bounds the text of what is kept, bytes. Then the cache begins anew.
-const maxCrossings = 1 << 20
-
-func (c *crossingCache) get(key crossingKey) *crossing {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.list[key]
-}
-
-func (c *crossingCache) put(key crossingKey, x *crossing) {
-	size := 1<<10 + len(x.schema)
-	if size > maxCrossings/16 {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.size += size; c.size > maxCrossings || c.list == nil {
-		c.list, c.size = map[crossingKey]*crossing{}, size
-	}
-	c.list[key] = x
 }

@@ -18,12 +18,13 @@ func TestCrossings(t *testing.T) {
 		for _, rosout := range []Rosout{RosoutKeep, RosoutROS2, RosoutKeep} {
 			o := options
 			o.Rosout = rosout
-			crossings = crossingCache{}
+			forget()
 			fresh, err := New(o).Map(topic)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if key, pure := New(o).crossingOf(topic); !pure || crossings.get(key) == nil {
+			key, pure := New(o).crossingOf(topic)
+			if _, ok := crossings.get(key); !pure || !ok {
 				t.Fatalf("%s is not kept", name)
 			}
 			kept, err := New(o).Map(topic)
@@ -46,7 +47,7 @@ func TestCrossings(t *testing.T) {
 
 // TestCrossingLosses: a program that was kept has no counts of another topic.
 func TestCrossingLosses(t *testing.T) {
-	crossings = crossingCache{}
+	forget()
 	topic := ros1Topic(t, "rosgraph_msgs/Log")
 	o := Options{Encoding: "cdr", Distro: "humble", Rosout: RosoutROS2}
 	message := slices.Concat(make([]byte, 12), []byte{1, 0, 0, 0, 'f', 2}, make([]byte, 20),
@@ -71,7 +72,7 @@ func TestCrossingLosses(t *testing.T) {
 
 // TestCrossingJoined: a recording with two definitions of a type name fits the second to the first, whatever is kept.
 func TestCrossingJoined(t *testing.T) {
-	crossings = crossingCache{}
+	forget()
 	topicOf := func(text string) *storage.Topic {
 		m, err := rosmsg.Parse("p/T", []byte(text), rosmsg.ROS1, nil)
 		if err != nil {
@@ -96,18 +97,22 @@ func TestCrossingJoined(t *testing.T) {
 	}
 }
 
-// TestCrossingsBounded: definitions without end do not stay in memory.
-func TestCrossingsBounded(t *testing.T) {
-	var c crossingCache
-	text := make([]byte, 10_000)
+// forget empties what is kept.
+func forget() {
+	crossings.list, definitions.list = nil, nil
+}
+
+// TestKeptBounded: definitions without end do not stay in memory.
+func TestKeptBounded(t *testing.T) {
+	var c kept[int, int]
 	for i := range 1000 {
-		c.put(crossingKey{typ: string(rune(i))}, &crossing{schema: text})
+		c.put(i, i, 10_000)
 	}
-	if n := len(c.list); n == 0 || n*len(text) > maxCrossings {
+	if n := len(c.list); n == 0 || n*10_000 > maxKept {
 		t.Errorf("%d are kept", n)
 	}
-	large := crossingKey{typ: "large"}
-	if c.put(large, &crossing{schema: make([]byte, maxCrossings)}); c.get(large) != nil {
+	c.put(-1, 0, maxKept)
+	if _, ok := c.get(-1); ok {
 		t.Error("a large one is kept")
 	}
 }

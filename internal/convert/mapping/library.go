@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/schema/defset"
@@ -123,8 +124,25 @@ func (d *Definition) result(t *storage.Topic) *Result {
 }
 
 // ros1Definition finds the definition of a ROS 1 topic: the file's own text,
-// completed or replaced by the standard one when the md5sum proves it right.
+// completed or replaced by the standard one when the md5sum proves it right. It does not change.
 func (l library) ros1Definition(t *storage.Topic) (*Definition, error) {
+	if len(l.sets) > 0 || l.evidence != nil {
+		return l.findROS1(t)
+	}
+	key := definitionOf(t)
+	if d, ok := definitions.get(key); ok {
+		return d, nil
+	}
+	d, err := l.findROS1(t)
+	if err == nil {
+		d.Remarks = slices.Clip(d.Remarks)
+		definitions.put(key, d, len(t.Schema.Data))
+	}
+	return d, err
+}
+
+// findROS1 is ros1Definition, each time anew.
+func (l library) findROS1(t *storage.Topic) (*Definition, error) {
 	want := t.Metadata[storage.MetaMD5Sum]
 	zeros := want != "" && want != "*" && isAny(want)
 	if isAny(want) {
