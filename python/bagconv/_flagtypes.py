@@ -88,7 +88,7 @@ class ConvertFlags(TypedDict, total=False):
     connections: int | None  # requests at a time of what is read and written by URL
     bandwidth: Value  # bytes per second of all that is read and written by URL
     timeout: Value  # how long a request to a URL may wait for its next 16 KiB
-    retries: int | None  # further attempts of a request to a URL that gets nowhere
+    retries: int | None  # how often to repeat a request to a URL that gets nowhere
     bag_key: Value  # key of encrypted bags
     config: Value  # read flags from a YAML file, by their long names
     types_to: Value  # re-encode messages of ROS types into the definitions of DEFS
@@ -160,7 +160,7 @@ class CutFlags(TypedDict, total=False):
     connections: int | None  # requests at a time of what is read and written by URL
     bandwidth: Value  # bytes per second of all that is read and written by URL
     timeout: Value  # how long a request to a URL may wait for its next 16 KiB
-    retries: int | None  # further attempts of a request to a URL that gets nowhere
+    retries: int | None  # how often to repeat a request to a URL that gets nowhere
     bag_key: Value  # key of encrypted bags
     config: Value  # read flags from a YAML file, by their long names
     types_to: Value  # re-encode messages of ROS types into the definitions of DEFS
@@ -237,7 +237,7 @@ class ExportFlags(TypedDict, total=False):
     connections: int | None  # requests at a time of what is read and written by URL
     bandwidth: Value  # bytes per second of all that is read and written by URL
     timeout: Value  # how long a request to a URL may wait for its next 16 KiB
-    retries: int | None  # further attempts of a request to a URL that gets nowhere
+    retries: int | None  # how often to repeat a request to a URL that gets nowhere
     bag_key: Value  # key of encrypted bags
     config: Value  # read flags from a YAML file, by their long names
     distro: str | None  # distribution whose definitions to use, such as humble
@@ -245,7 +245,7 @@ class ExportFlags(TypedDict, total=False):
 
 class MergeFlags(TypedDict, total=False):
     shift: Values  # add a duration to all times of one input
-    dedupe: bool | None  # write messages that are equal once
+    dedupe: bool | None  # write equal messages once
     topic: Values  # only these topics
     topics: Values  # only these topics
     exclude_topic: Values  # leave out these topics
@@ -309,7 +309,7 @@ class MergeFlags(TypedDict, total=False):
     connections: int | None  # requests at a time of what is read and written by URL
     bandwidth: Value  # bytes per second of all that is read and written by URL
     timeout: Value  # how long a request to a URL may wait for its next 16 KiB
-    retries: int | None  # further attempts of a request to a URL that gets nowhere
+    retries: int | None  # how often to repeat a request to a URL that gets nowhere
     bag_key: Value  # key of encrypted bags
     config: Value  # read flags from a YAML file, by their long names
     types_to: Value  # re-encode messages of ROS types into the definitions of DEFS
@@ -387,7 +387,7 @@ class SplitFlags(TypedDict, total=False):
     connections: int | None  # requests at a time of what is read and written by URL
     bandwidth: Value  # bytes per second of all that is read and written by URL
     timeout: Value  # how long a request to a URL may wait for its next 16 KiB
-    retries: int | None  # further attempts of a request to a URL that gets nowhere
+    retries: int | None  # how often to repeat a request to a URL that gets nowhere
     bag_key: Value  # key of encrypted bags
     config: Value  # read flags from a YAML file, by their long names
     types_to: Value  # re-encode messages of ROS types into the definitions of DEFS
@@ -421,7 +421,7 @@ class VerifyFlags(TypedDict, total=False):
     connections: int | None  # requests at a time of what is read and written by URL
     bandwidth: Value  # bytes per second of all that is read and written by URL
     timeout: Value  # how long a request to a URL may wait for its next 16 KiB
-    retries: int | None  # further attempts of a request to a URL that gets nowhere
+    retries: int | None  # how often to repeat a request to a URL that gets nowhere
     bag_key: Value  # key of encrypted bags
     both: bool | None  # apply the selection to B, too
     compare: str | None  # what to compare
@@ -440,7 +440,7 @@ class CheckFlags(TypedDict, total=False):
     connections: int | None  # requests at a time of what is read and written by URL
     bandwidth: Value  # bytes per second of all that is read and written by URL
     timeout: Value  # how long a request to a URL may wait for its next 16 KiB
-    retries: int | None  # further attempts of a request to a URL that gets nowhere
+    retries: int | None  # how often to repeat a request to a URL that gets nowhere
     bag_key: Value  # key of encrypted bags
     fail_on: str | None  # lowest severity that makes the exit status 4
     exit_zero: bool | None  # exit with status 0 even if there are findings
@@ -481,7 +481,7 @@ class ImportFlags(TypedDict, total=False):
     connections: int | None  # requests at a time of what is read and written by URL
     bandwidth: Value  # bytes per second of all that is read and written by URL
     timeout: Value  # how long a request to a URL may wait for its next 16 KiB
-    retries: int | None  # further attempts of a request to a URL that gets nowhere
+    retries: int | None  # how often to repeat a request to a URL that gets nowhere
     config: Value  # read flags from a YAML file, by their long names
     types_to: Value  # re-encode messages of ROS types into the definitions of DEFS
     rules: Value  # rules for --types-to

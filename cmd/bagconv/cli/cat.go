@@ -202,15 +202,15 @@ func (r *catRun) reportNotes(res *recording.Result) {
 		}
 	}
 	if r.Unpublished > 0 && !r.set.cat.framed {
-		r.say("note: %s with a publish time of their own, for which CSV has no column; --format ndjson prints it",
+		r.say("note: CSV has no column for publish times; in %s they differ from log times: --format ndjson prints them",
 			phrase.Count(r.Unpublished, "message"))
 	}
 	if long != nil {
-		r.say("note: of lists of more than %d elements only the length is printed, in %s; --arrays prints them whole",
+		r.say("note: lists of more than %d elements are printed as their length, in %s; --arrays prints them whole",
 			render.LongList, nearest.Some(long, 3))
 	}
 	if bytes != nil {
-		r.say("note: of bytes only the number is printed, in %s; --bytes prints them in base64", nearest.Some(bytes, 3))
+		r.say("note: bytes are printed as their number, in %s; --bytes prints them in base64", nearest.Some(bytes, 3))
 	}
 }
 

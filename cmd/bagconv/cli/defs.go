@@ -71,8 +71,8 @@ func (e *env) defsCommand() flags.Command {
   show IN [TOPIC], show TYPE [PLACE]...
                print the definition of topics as the recording has it, or of a
                type as the first place has it; else the standard one
-  which IN     tell for each topic of a recording which definition is used, from
-               where, why, and which others fit its messages
+  which IN     list the definition of each topic of a recording, its place, why
+               it is used, and which others fit the messages
   changes IN --types-to DEFS
                compare the types of a recording with other definitions, and
                draft rules for types that have changed: docs/migration.md

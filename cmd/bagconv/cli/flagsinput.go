@@ -69,9 +69,9 @@ func whereFlags(s *selection.Selection) []flags.Flag {
 			s.Where.Near = true
 			return flags.Parsed(&s.Where.Within, selection.ParseDuration)(f)
 		}),
-			Help: "with --where: everything that is no further away than D from a message for which it holds"},
+			Help: "with --where: everything within D of a message for which EXPR holds"},
 		flags.Flag{Name: "while", Kind: flags.OnOff, Set: stretch(&s.Where, "while", flags.Put(&s.Where.While)),
-			Help: "with --where: everything from a message for which it holds to the next for which it does not"},
+			Help: "with --where: everything from a message for which EXPR holds to the next for which it does not"},
 	)
 }
 

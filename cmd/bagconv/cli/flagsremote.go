@@ -42,7 +42,7 @@ func (s *settings) remoteFlags() (list []flags.Flag) {
 		{Name: "timeout", Arg: "D", Set: flags.Parsed(&s.remote.Timeout, timeout),
 			Help: "how long a request to a URL may wait for its next 16 KiB (default 60s)"},
 		{Name: "retries", Arg: "N", Kind: flags.Number, Set: flags.Parsed(&s.remote.Retries, count(0)),
-			Help: "further attempts of a request to a URL that gets nowhere (default " + strconv.Itoa(remote.DefaultRetries) +
+			Help: "how often to repeat a request to a URL that gets nowhere (default " + strconv.Itoa(remote.DefaultRetries) +
 				")"},
 	} {
 		list = append(list, f.In(urlGroup, "",

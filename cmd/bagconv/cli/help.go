@@ -72,7 +72,7 @@ const exitsHelp = `EXIT STATUS
   75   work, collect: some tasks may succeed if they are tried again
   130  interrupted
 
-The help of each command says when it ends with which.`
+The help of each command explains its own.`
 
 // book returns what all help is made from.
 func (e *env) book() *help.Book {

@@ -26,8 +26,8 @@ func (s *settings) importFlags() []flags.Flag {
 			Help: "type of topics whose type neither IN nor --like has, such as sensor_msgs/msg/Imu"},
 		flags.Flag{Name: "like", Arg: "REC", Kind: flags.File, Several: true, Set: flags.Put(&s.imports.like),
 			Brief: "recording that has definition and QoS of topics",
-			Help: "topics that IN does not declare have the encoding, definition, quality of service and metadata that they " +
-				"have in this recording, and OUT its metadata. Its messages, attachments and metadata records are not copied. " +
+			Help: "topics that IN does not declare get encoding, definition, quality of service and metadata from this " +
+				"recording, and OUT gets its metadata. Its messages, attachments and metadata records are not copied. " +
 				"Repeat the flag for more recordings, the first that has a topic counts"},
 	)
 }

@@ -154,7 +154,7 @@ func (s *settings) mergeFlags() []flags.Flag {
 		On: "merge append", Set: flags.Put(&s.merge.shift),
 		Help: "add a duration to all times of one input, such as second{file}=+0.3s; repeat the flag for more inputs"},
 		{Name: "dedupe", Kind: flags.OnOff, Group: mergeGroup, On: "merge append", Set: flags.Put(&s.job.Dedupe),
-			Brief: "write messages that are equal once",
-			Help: "write messages that are equal in topic, type, log time and bytes once, and leave out those that TARGET of " +
-				"append has already; the report counts the others"}}
+			Brief: "write equal messages once",
+			Help: "write messages that are equal in topic, type, log time and bytes once; append also leaves out what " +
+				"TARGET has. The report counts what is left out"}}
 }

@@ -74,7 +74,7 @@ func (e *env) play(ctx context.Context) (err error) {
 	case address == "":
 		return flags.Usage(playHint, "play needs an address")
 	case !isLive(address):
-		return flags.Usage(playHint, "%s: there is no playing to this", phrase.Clean(strconv.Quote(address)))
+		return flags.Usage(playHint, "%s: play cannot send to this", phrase.Clean(strconv.Quote(address)))
 	}
 	if err := l.checkAddress(paths[0]); err != nil {
 		return err
@@ -244,19 +244,19 @@ ws://HOST:8765, a server of the Foxglove WebSocket protocol which takes
 messages of its clients: foxglove_bridge publishes them in ROS 2. Nothing of ROS
 is needed here. Messages are converted to what the system takes.
 
-There is no playing to DDS and Zenoh themselves, or to Apollo Cyber.`,
+play does not send to DDS and Zenoh themselves, or to Apollo Cyber.`,
 		Note: `In a ROS 1 system latched topics stay latched, a slow subscriber slows the clock,
-and at the end all subscribers get everything before the topics go. Of a server
-the protocol shows whether it takes the messages, and with the capability
-connectionGraph which topics have subscribers; a slow server slows the clock.
+and at the end all subscribers get everything before the topics go. A server
+shows whether it takes the messages, and with the capability connectionGraph
+which topics have subscribers. A slow server slows the clock.
 Viewers, such as Foxglove and Lichtblick, connect to bagconv serve.
 
 A terminal shows the position, the rate and the keys (of Linux): space pauses
 and continues, s or the right arrow sends the next message of a paused
 recording, the up and down arrows change the rate by a tenth.
 
-With --clock nodes need /use_sim_time: set it before they start. At the end
-there is a line on how much later than due messages were sent.
+With --clock nodes need /use_sim_time: set it before they start. The last line
+reports how late messages were sent.
 Set ROS_IP or ROS_HOSTNAME if other machines reach this one by another address.`,
 		Examples: []string{
 			"bagconv play drive{file} ros1://localhost:11311",

@@ -41,7 +41,7 @@ func (e *env) recordFlags() []flags.Flag {
 			Help: "memory for messages that wait to be written (default 256M); messages that come when it is full are lost, " +
 				"and counted"},
 		flags.Flag{Name: "chunk-duration", Arg: "D", Default: "1s", Set: flags.Parsed(&l.journal, selection.ParseDuration),
-			Help: "write what has come into the file after this time, at the latest (default 1s)"},
+			Help: "write a message into the file this long after it came, at the latest (default 1s)"},
 		flags.Flag{Name: "max-message", Arg: "SIZE", Default: "128M", Set: flags.Parsed(&l.message, storage.ParseSize),
 			Help: "disconnect a publisher that sends a larger message (default 128M)"},
 		flags.Flag{Name: "snapshot", Kind: flags.OnOff, Set: flags.Put(&l.snapshot),

@@ -130,14 +130,14 @@ func (e *env) writeReindexed(ctx context.Context, out *reindexJSON) error {
 func (e *env) reindexCommand() flags.Command {
 	return flags.Command{
 		Name: "reindex", Part: repairPart, Call: "reindex PATH...", Summary: "write a missing index, in place",
-		About: `Writes what is missing or wrong of the index of recordings, where they stand,
-and nothing else. Messages are not copied, so that a large recording takes the
-time of reading the headers of its records. A recording whose index does not fit
+		About: `Writes what is missing or wrong in the index of recordings, in place, and nothing
+else. Messages are not copied: a large recording takes as long as reading the
+headers of its records. A recording whose index does not fit
 in place, that is damaged otherwise, or a folder that mixes two recordings is
 refused and stays as it is: bagconv recover copies it.`,
-		Note: `Written are the end of a recording that was not closed, counts in a header, a
-missing index of times, and the file that describes a folder of several, from
-these. An unreadable partial record at the end is overwritten. What is
+		Note: `It writes the end of a recording that was not closed, counts in a header, a
+missing index of times, and the file that describes a folder of several
+recordings. An unreadable partial record at the end is overwritten. What is
 overwritten is kept in a file beside it until it is done; a run that is killed
 leaves a recording that reads as before or as after.`,
 		Examples: []string{

@@ -102,9 +102,8 @@ verify does not read messages with the code that convert uses to write them.`,
 		Note: `Never compared: quality of service, latching, callerid, the number of
 publishers, constants and defaults in definitions, metadata, and the order of
 messages of different topics. An md5sum or type hash must match its definition.
-Errors in the rules for Apollo's types are not found, because verify shares
-these rules with convert. docs/content-hash.md lists everything that verify
-cannot find.
+verify uses the rules of convert for Apollo's types, so it cannot find errors in
+them. docs/content-hash.md lists everything that verify cannot find.
 
 Flags that select and change apply to A: A is compared as a conversion with the
 same flags would write it. So you can check that B is a certain part of A, or A

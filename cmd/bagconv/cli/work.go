@@ -158,10 +158,9 @@ func (e *env) workCommand() flags.Command {
 		Name: "work", Part: manyPart, Call: "work", Summary: "do tasks of a plan",
 		About: `Does the tasks that it reads, and prints a result for each: a line of JSON. A task
 that fails is a result, and does not stop the others. A task that is done, with
-its output in place, is skipped. So tasks may be repeated, at the same time,
-too, and a process may be killed at any moment: do its tasks again. What is
-known of outputs is kept in OUT/.bagconv. Memory and time do not depend on
-the number of tasks.`,
+its output in place, is skipped. So tasks may be repeated, even at the same time.
+A process may be killed at any moment: do its tasks again. OUT/.bagconv keeps
+what is known of outputs. Memory and time do not depend on the number of tasks.`,
 		Examples: []string{
 			"bagconv work < plan.jsonl > results.jsonl",
 			"bagconv work --task plan.jsonl --shard 3/8",

@@ -118,7 +118,7 @@ func (w *worker) lacks(s recipe.Setting) bool {
 // name, than this process has: what it would write is not what was planned.
 func otherContents(t *tasks.Task, have string) error {
 	what := "the definitions of --defs, --types-to or " + defsVariable +
-		", or the content of a file of --rules, --qos or --attach, are not those that the plan was made with"
+		", or a file of --rules, --qos or --attach, have another content than for the plan"
 	switch {
 	case have == "":
 		what = "the plan was made with definitions of " + defsVariable + ", which is not set here"
