@@ -33,7 +33,7 @@ const (
 	mostTrackPoints  = 3000
 	leastTrackPoints = 500
 	maxCameras       = 16
-	maxThumbnails    = 64 // of all cameras
+	maxThumbnails    = 32 // of all cameras
 	mostThumbnails   = 16 // of one
 	leastThumbnails  = 8
 	maxJPEG          = 700 << 10 // bytes of all thumbnails
