@@ -16,7 +16,7 @@
 //	qos.go      latched publishers and transient_local
 //	foreign.go  CDR with definitions of IDL or ROS 1
 //	mapper.go   one topic from end to end, between ROS 1 and ROS 2
-//	crossing.go from ROS 1 to ROS 2, once for each definition in a process
+//	crossing.go from ROS 1 to ROS 2; kept.go: once for each definition in a process
 //	proto.go    one topic from protobuf; toproto.go: one to it
 //	original.go ROS types that went into a record, and back
 //	apollo.go   Apollo's types that are standard ROS types
