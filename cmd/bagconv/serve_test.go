@@ -136,6 +136,38 @@ func TestServePlaysNode(t *testing.T) {
 	}
 }
 
+// TestServeBrowser: the pages of serve in Chromium: nothing but them is requested, no error, no fault of accessibility;
+// the
+// report of a recording works there.
+func TestServeBrowser(t *testing.T) {
+	t.Parallel()
+	modules := os.Getenv("BAGCONV_NODE_MODULES")
+	if os.Getenv("BAGCONV_CHROMIUM") == "" || modules == "" {
+		missing(t, "Chromium with npm's playwright-core and axe-core (set BAGCONV_CHROMIUM and BAGCONV_NODE_MODULES)")
+	}
+	base := startServe(t, "../../testdata/demo.bag", "../../testdata/tiny.record")
+	for path, want := range map[string]string{"/?q=cam": "1 of 2 have cam", "/messages/demo.bag?topic=/imu/data": "The first 50 messages",
+		"/info/demo.bag": "All recordings"} {
+		axe := filepath.Join(modules, "axe-core", "axe.min.js")
+		if strings.HasPrefix(path, "/info/") {
+			axe = "" // the page of a report has its own test
+		}
+		cmd := exec.Command("node", "../../internal/report/page/testdata/see.mjs", base+path, "", axe, "800")
+		cmd.Stderr = os.Stderr
+		out, err := cmd.Output()
+		var s struct {
+			Faults []string
+			Seen   struct{ Text string }
+		}
+		if err == nil {
+			err = json.Unmarshal(out, &s)
+		}
+		if err != nil || len(s.Faults) > 0 || !strings.Contains(s.Seen.Text, want) {
+			t.Errorf("%s: %v %v, want %q in %.500s", path, err, s.Faults, want, s.Seen.Text)
+		}
+	}
+}
+
 // TestServeViewer: Rerun's web viewer, in a page of another port, opens a bag by the address that
 // serve lists.
 func TestServeViewer(t *testing.T) {

@@ -9,8 +9,7 @@ import (
 )
 
 // A drive is a minute through a town, for pictures of reports: an eight of 300 m, walls beside it, two cameras. The
-// lidar
-// is quiet for a while, and a camera too.
+// lidar is quiet for a while, and a camera too.
 
 // drive returns its streams.
 func (r *rig) drive() []*stream {

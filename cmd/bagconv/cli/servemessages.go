@@ -17,8 +17,7 @@ import (
 )
 
 // servedMessages makes the table of the first messages of a topic: the lines that cat prints as CSV, with notes in
-// place
-// of long lists.
+// place of long lists.
 func (e *env) servedMessages(ctx context.Context, fsys storage.FS, rec serve.Recording, topic string) (*serve.Table,
 	error) {
 	ref := e.refTo(rec.Path, rec.Format)

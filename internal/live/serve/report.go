@@ -18,9 +18,8 @@ type ReportRequest struct {
 	Entry                 Entry  // with the links of the recording
 }
 
-// reports keeps what was made, while the files stay as they are. One recording is read at a time by its index, and one
-// as
-// a whole.
+// reports keeps what was made, while the files stay as they are. One recording is read at a time by its index, and
+// one as a whole.
 type reports struct {
 	quick, whole chan struct{}
 

@@ -271,8 +271,7 @@ func TestPage(t *testing.T) {
 }
 
 // TestViewersOfOthers: no link to a viewer of this machine for other machines, and no link to a page with encryption
-// that
-// would have to read from another machine without it.
+// that would have to read from another machine without it.
 func TestViewersOfOthers(t *testing.T) {
 	_, config := tree(t)
 	config.Origins = []string{"*"}
@@ -293,8 +292,7 @@ func TestViewersOfOthers(t *testing.T) {
 }
 
 // TestSearch: all words must be in the name, the format, or the topics; topics are read once; what there was no time
-// for is
-// counted.
+// for is counted.
 func TestSearch(t *testing.T) {
 	_, config := tree(t)
 	reads, slow := 0, false

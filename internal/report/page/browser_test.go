@@ -13,7 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/report"
+	"github.com/bagconv/bagconv/storage"
 )
 
 var update = flag.Bool("update", false, "write testdata/references of what is seen now; look at it before")
@@ -26,10 +28,10 @@ type sight struct {
 	Seen   map[string]any
 }
 
-// see opens the page of a report in Chromium. Whole is with pictures, in the folder that it returns and -artifacts
-// keeps, and with
-// axe-core.
-func see(t *testing.T, r *report.Report, whole bool) (sight, string) {
+// see opens the page of a report in Chromium: with pictures, in the folder that it returns and -artifacts keeps, and
+// with
+// axe-core, if they are asked for.
+func see(t *testing.T, r *report.Report, shots, axe bool) (sight, string) {
 	t.Helper()
 	modules := os.Getenv("BAGCONV_NODE_MODULES")
 	if os.Getenv("BAGCONV_CHROMIUM") == "" || modules == "" {
@@ -44,8 +46,11 @@ func see(t *testing.T, r *report.Report, whole bool) (sight, string) {
 		t.Fatal(err)
 	}
 	args := []string{"testdata/see.mjs", path, "", ""}
-	if whole {
-		args[2], args[3] = dir, filepath.Join(modules, "axe-core", "axe.min.js")
+	if shots {
+		args[2] = dir
+	}
+	if axe {
+		args[3] = filepath.Join(modules, "axe-core", "axe.min.js")
 	}
 	for _, w := range widths {
 		args = append(args, strconv.Itoa(w))
@@ -75,7 +80,7 @@ func see(t *testing.T, r *report.Report, whole bool) (sight, string) {
 // move the one time; and it looks as it did when somebody looked at it.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
-	s, dir := see(t, sample(t), true)
+	s, dir := see(t, sample(t), true, true)
 	for key, want := range map[string]any{"start": "0.000 s", "right": "12.000 s", "finding": "41.200 s", "turned": true, "filtered": 0.0,
 		"large": "/camera/front/image_raw/compressed, 10.000 s, 2 of 12"} {
 		if s.Seen[key] != want {
@@ -100,10 +105,32 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
+// TestBrowserDemo: the page of a recording that was read looks as it did when somebody looked at it.
+func TestBrowserDemo(t *testing.T) {
+	t.Parallel()
+	format, err := all.Registry().Detect("../../../testdata/demo.bag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := format.Open(t.Context(), "../../../testdata/demo.bag", storage.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	rec, _, err := report.Gather(t.Context(), r, report.Options{Name: "demo.bag", Path: "demo.bag"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, dir := see(t, &report.Report{Program: "bagconv", Recordings: []report.Recording{*rec}}, true, false)
+	for _, name := range []string{"360", "800", "1600"} {
+		same(t, filepath.Join(dir, name+".png"), "testdata/references/demo-"+name+".png")
+	}
+}
+
 // TestBrowserHostile: markup in names is text, and values that make no sense break nothing.
 func TestBrowserHostile(t *testing.T) {
 	t.Parallel()
-	s, _ := see(t, hostile(), false)
+	s, _ := see(t, hostile(), false, false)
 	if s.Seen["hit"] != "" {
 		t.Errorf("the %v of a recording was run", s.Seen["hit"])
 	}

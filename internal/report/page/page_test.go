@@ -22,9 +22,8 @@ func written(t testing.TB, r *report.Report) string {
 	return b.String()
 }
 
-// TestWrite: a page has three elements of script and one of style, which the policy names by their sums, and nothing of
-// another
-// place; the data in it is the report.
+// TestWrite: a page has three elements of script and one of style, which the policy names by their sums, and nothing
+// of another place; the data in it is the report.
 func TestWrite(t *testing.T) {
 	text := written(t, sample(t))
 	policy := regexp.MustCompile(`http-equiv="Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(text)

@@ -21,9 +21,8 @@ const (
 
 func at(t float64) *float64 { return &t }
 
-// sample is a drive of two minutes that somebody could have recorded: a sensor that fails for a while, a burst, and one
-// of each
-// thing that a report may have.
+// sample is a drive of two minutes that somebody could have recorded: a sensor that fails for a while, a burst, and
+// one of each thing that a report may have.
 func sample(t *testing.T) *report.Report {
 	rnd := rand.New(rand.NewPCG(39, 1))
 	r := report.Recording{
