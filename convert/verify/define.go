@@ -164,7 +164,7 @@ func (d *topicDefinition) program(to *schema.Message, strict bool) (*content.Pro
 		if err != nil {
 			return nil, err
 		}
-		return cdr.Either(ros1), nil
+		return cdr.OrElse(ros1), nil
 	}
 	return content.FromROS(d.msg, d.wire, to, strict)
 }

@@ -173,7 +173,7 @@ func (d *digester) hash(f *fingerprint, src, plain []byte) {
 // other reads what convert returned once more, with its times and text as the other encoding has them. It
 // returns the beginning of its digest.
 func (d *digester) other(s *scratch, plain []byte) (uint64, error) {
-	if err := d.reader.program.Held().Read(s.writer, plain); err != nil {
+	if err := d.reader.program.Clamped().Read(s.writer, plain); err != nil {
 		return 0, err
 	}
 	sum := s.writer.Sum()

@@ -136,7 +136,7 @@ func (d *differ) field(t schema.Type, path string) bool {
 	if t.Array == schema.Unbounded {
 		n, m = int(binary.LittleEndian.Uint32(take(&d.a, 4))), int(binary.LittleEndian.Uint32(take(&d.b, 4)))
 	}
-	if t.Kind == schema.Struct && content.Hollow(t.Message) {
+	if t.Kind == schema.Struct && content.HasNoBytes(t.Message) {
 		return n != m && d.differs(path, fmt.Sprintf("%d elements", n), fmt.Sprintf("%d elements", m))
 	}
 	for i := range min(n, m) {

@@ -55,8 +55,8 @@ func (o *ownRecords) add(at int64, m *metadata) {
 	maps.Copy(o.values, values)
 }
 
-// readOwn reads what the recording has about itself.
-func (r *reader) readOwn() error {
+// readSelfDescription reads what the recording has about itself.
+func (r *reader) readSelfDescription() error {
 	if r.own.serialized == "" {
 		return nil
 	}
@@ -78,8 +78,8 @@ type ownMetadata struct {
 	profile ros2bag.Profile
 }
 
-// writeOwn writes the record, when all messages are written.
-func (w *writer) writeOwn() error {
+// writeSelfDescription writes the record, when all messages are written.
+func (w *writer) writeSelfDescription() error {
 	if len(w.own.values) == 0 && !w.own.always {
 		return nil
 	}

@@ -80,7 +80,7 @@ func openFile(ctx context.Context, path string, f storage.File, o storage.ReadOp
 	if err := r.open(o.Index == storage.IndexIgnored); err != nil {
 		return nil, err
 	}
-	if err := r.readOwn(); err != nil {
+	if err := r.readSelfDescription(); err != nil {
 		return nil, err
 	}
 	r.info = r.newInfo()

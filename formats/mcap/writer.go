@@ -333,7 +333,7 @@ func (w *writer) finish() error {
 		return err
 	}
 	if w.old == nil || w.changed() {
-		if err := w.writeOwn(); err != nil {
+		if err := w.writeSelfDescription(); err != nil {
 			return err
 		}
 	}

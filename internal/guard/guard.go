@@ -354,7 +354,7 @@ func (g *Guard) replaceableFolder(dir string) error {
 		if !f.Layout.Folder || !f.Claims(g.fs, dir) {
 			continue
 		}
-		if stranger = g.notOf(f, dir, entries); stranger == "" {
+		if stranger = g.firstStranger(f, dir, entries); stranger == "" {
 			return nil
 		}
 		break
@@ -401,9 +401,9 @@ func (g *Guard) leftover(path string) bool {
 	return false
 }
 
-// notOf returns the first entry of a recording's folder that does not belong to the
+// firstStranger returns the first entry of a recording's folder that does not belong to the
 // recording, "" if all do.
-func (g *Guard) notOf(f *storage.Format, dir string, entries []os.DirEntry) string {
+func (g *Guard) firstStranger(f *storage.Format, dir string, entries []os.DirEntry) string {
 	files, err := f.FilesOf(g.fs, dir)
 	if err != nil {
 		return entries[0].Name()

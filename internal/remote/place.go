@@ -193,7 +193,7 @@ func (r *FS) move(d *draft, only, several bool) error {
 		err = r.link.do(r.ctx, func(ctx context.Context) (bool, error) {
 			return false, to.sink.complete(ctx, to.key, to.id, to.tags, only)
 		})
-		err = to.appeared(err, only)
+		err = to.confirm(err, only)
 	}
 	to.mu.Unlock()
 	if err != nil {
@@ -301,7 +301,7 @@ const beginning = time.Minute
 // there may have been something.
 func (r *FS) settle(to sink, d debt) (some bool, err error) {
 	if !d.Begins.IsZero() {
-		some, err = r.disown(to, d.Key, "", d.Begins, d.Begins.Add(beginning))
+		some, err = r.abortLostBegins(to, d.Key, "", d.Begins, d.Begins.Add(beginning))
 		var refused *statusError
 		if errors.As(err, &refused) && !refused.transient() {
 			err = nil // this server, or this user, cannot list them

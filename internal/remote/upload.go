@@ -178,7 +178,7 @@ func (d *draft) start() error {
 		return false, err
 	})
 	if err == nil && tries > 1 {
-		_, _ = d.fs.disown(d.sink, d.key, d.id, began, time.Now()) // else their lease ends one day
+		_, _ = d.fs.abortLostBegins(d.sink, d.key, d.id, began, time.Now()) // else their lease ends one day
 	}
 	if err != nil && !Transient(err) {
 		d.fs.ledger.remove(beginID(d.sink, d.key))
@@ -186,9 +186,9 @@ func (d *draft) start() error {
 	return err
 }
 
-// disown gives up uploads of a key that were begun by attempts whose answer was lost: uploads that began
+// abortLostBegins gives up uploads of a key that were begun by attempts whose answer was lost: uploads that began
 // between two times and of which nothing was sent, except the one with that id. The error is about listing them.
-func (r *FS) disown(s sink, key, id string, from, to time.Time) (some bool, err error) {
+func (r *FS) abortLostBegins(s sink, key, id string, from, to time.Time) (some bool, err error) {
 	const slack = 2 * time.Second                          // servers tell whole seconds
 	try := func(f func(ctx context.Context) error) error { // each by itself: each may need several tries
 		return r.link.do(r.ctx, func(ctx context.Context) (bool, error) { return false, f(ctx) })
@@ -279,7 +279,7 @@ func (d *draft) commit(only bool) error {
 			d.tags[0], err = d.sink.part(ctx, d.key, d.id, 1, first)
 			return false, err
 		}); err != nil {
-			return d.appeared(err, only)
+			return d.confirm(err, only)
 		}
 	}
 	if only && d.occupied() { // asked as late as can be: the first part may take seconds
@@ -291,12 +291,12 @@ func (d *draft) commit(only bool) error {
 		}
 		return false, d.sink.complete(ctx, d.key, d.id, d.tags, only)
 	})
-	return d.appeared(err, only)
+	return d.confirm(err, only)
 }
 
-// appeared judges the answer of the step that makes the object appear. An answer that was lost
+// confirm judges the answer of the step that makes the object appear. An answer that was lost
 // leaves it open whether it did: then the store is asked. d.mu is held.
-func (d *draft) appeared(err error, only bool) error {
+func (d *draft) confirm(err error, only bool) error {
 	var s *statusError
 	if errors.As(err, &s) && s.code == 501 && only { // the server has no such condition
 		return fmt.Errorf("%w; the server cannot refuse to replace what another run has written meanwhile: use --force", err)

@@ -175,7 +175,7 @@ func (c *Config) cases() map[string]Recording {
 		"10,000 topics":  c.Generate(5, Spec{Topics: 10_000, Messages: 12_000, MaxSize: 8, Step: 1000}),
 		"odd names": {Topics: []storage.Topic{c.topic("/ünïcödé/日本語"), c.topic("relative"), c.topic("/with space"),
 			c.topic("/quote'\"\\"),
-			c.topic("/a=b"), c.topic("/new\nline"), c.topic("/very" + string(make70('x')))},
+			c.topic("/a=b"), c.topic("/new\nline"), c.topic("/very" + string(longName('x')))},
 			Messages: []storage.Message{at(0, []byte("x"))}},
 	}
 	out["whole"] = c.whole()
@@ -192,8 +192,8 @@ func (c *Config) cases() map[string]Recording {
 	return out
 }
 
-// make70 returns a long name.
-func make70(c byte) []byte {
+// longName returns a long name.
+func longName(c byte) []byte {
 	b := make([]byte, 700)
 	for i := range b {
 		b[i] = c

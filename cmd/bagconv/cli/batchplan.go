@@ -177,7 +177,7 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 // its output.
 func (b *batchRun) compare(item *batchItem, old *batch.Entry) (err error) {
 	r := item.receipt
-	item.replace = item.killed() || b.set.batch.resume && r.Ours(b.fs)
+	item.replace = item.killed() || b.set.batch.resume && r.MayReplace(b.fs)
 	if old != nil {
 		if item.reason, err = b.repeatReason(item, old); err != nil {
 			return err

@@ -119,8 +119,8 @@ func (s *collection) lookAt(store *tasks.Store, i int) error {
 	return nil
 }
 
-// atHand is how many results are in memory at a time, besides the parts of a recording.
-const atHand = 1024
+// resultsInMemory is how many results are in memory at a time, besides the parts of a recording.
+const resultsInMemory = 1024
 
 // write writes the manifest, and the list of failures.
 func (s *collection) write(ctx context.Context) error {
@@ -158,7 +158,7 @@ func (s *collection) write(ctx context.Context) error {
 
 // end returns up to which task results are looked at after from: parts of a recording are not divided.
 func (s *collection) end(from int) int {
-	to := min(from+atHand, len(s.tasks))
+	to := min(from+resultsInMemory, len(s.tasks))
 	for to < len(s.tasks) && s.tasks[to].Range != nil && s.tasks[to].Range.Part > 0 {
 		to++
 	}

@@ -41,7 +41,7 @@ func (e *env) gen(ctx context.Context) error {
 	if len(e.words) < 1 || len(e.words) > 2 || e.set.output == "" {
 		return flags.Usage("type: bagconv gen cpp IN -o DIR", "gen needs a language, one recording at most, and --output")
 	}
-	in := &gen.Input{Made: made(e.words, &e.set), Namespace: e.set.namespace, ByTopic: e.set.byTopic}
+	in := &gen.Input{Made: provenanceLine(e.words, &e.set), Namespace: e.set.namespace, ByTopic: e.set.byTopic}
 	if in.ByTopic && len(e.words) == 1 {
 		return flags.Usage("name a recording, or omit it", "--by-topic needs a recording")
 	}
@@ -66,8 +66,8 @@ func (e *env) gen(ctx context.Context) error {
 	return end.end()
 }
 
-// made is the command, without folders and flags that the code does not depend on.
-func made(args []string, s *settings) string {
+// provenanceLine is the command, without folders and flags that the code does not depend on.
+func provenanceLine(args []string, s *settings) string {
 	line := []string{"bagconv gen", args[0]}
 	if len(args) > 1 {
 		line = append(line, filepath.Base(args[1]))

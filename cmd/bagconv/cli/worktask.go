@@ -99,7 +99,7 @@ func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
 			return nil, &halfJoined{t.Range.Joined}
 		}
 	}
-	item := &batchItem{Input: b.input(t), task: t, receipt: before, replace: before.Ours(w.fs)}
+	item := &batchItem{Input: b.input(t), task: t, receipt: before, replace: before.MayReplace(w.fs)}
 	// A process was killed at this task, or, on a store, perhaps while it wrote its first receipt.
 	if item.killed() || before == nil && iox.IsURL(t.Output) {
 		b.cleanUp(b.stages(item))

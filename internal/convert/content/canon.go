@@ -145,7 +145,7 @@ func (s shaper) shape(m *schema.Message) Shape {
 	return h
 }
 
-// Hollow reports whether a canonical type has no values: its messages have no bytes.
-func Hollow(m *schema.Message) bool {
+// HasNoBytes reports whether a canonical type has no values: its messages have no bytes.
+func HasNoBytes(m *schema.Message) bool {
 	return new(measure.Measure).Least(schema.Type{Kind: schema.Struct, Message: m}) == 0
 }

@@ -71,8 +71,8 @@ type Program struct {
 	other          *Program           // for messages that do not fit this one, or nil
 }
 
-// Either returns p with q for the rest: q reads messages that do not fit p, or have bytes after the last field of p.
-func (p *Program) Either(q *Program) *Program {
+// OrElse returns p with q for the rest: q reads messages that do not fit p, or have bytes after the last field of p.
+func (p *Program) OrElse(q *Program) *Program {
 	r := *p
 	r.other = q
 	return &r

@@ -22,9 +22,9 @@ func (p *Program) Within(wire serial.Encoding) *Program {
 	return &q
 }
 
-// Held returns p, a program of Within, with canonical bytes as the other encoding holds values: it reads the bits of a
-// time that it cannot store as another time, and text that is not Unicode as U+FFFD.
-func (p *Program) Held() *Program {
+// Clamped returns p, a program of Within, with canonical bytes as the other encoding holds values: it reads the bits
+// of a time that it cannot store as another time, and text that is not Unicode as U+FFFD.
+func (p *Program) Clamped() *Program {
 	q := *p
 	q.inMemory = true
 	return &q

@@ -21,7 +21,7 @@ func (m *Mapper) Complete(topics []*storage.Topic) {
 		case m.lib.defined(t):
 			some = true
 		default:
-			def, _ := m.standard2(t)
+			def, _ := m.standardROS2(t)
 			missing = missing || def == nil
 		}
 	}
@@ -53,11 +53,11 @@ func (l library) hasFields(name string) bool {
 	})
 }
 
-// standard2 returns a definition for a ROS 2 topic without one: a definition of the user; the
+// standardROS2 returns a definition for a ROS 2 topic without one: a definition of the user; the
 // standard one with its type hash; the only one that fits the messages; the one of its distribution,
 // if the distribution is certain; or one that all distributions share. Otherwise it is nil; the error
 // is why no definition fits the messages.
-func (m *Mapper) standard2(t *storage.Topic) (*Definition, error) {
+func (m *Mapper) standardROS2(t *storage.Topic) (*Definition, error) {
 	name, hash := fullROS2Name(t.Type), t.Metadata[storage.MetaTypeHash]
 	if !validHash(hash) {
 		hash = ""

@@ -167,7 +167,7 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 	if !m.complete || t.Encoding != "cdr" {
 		return res
 	}
-	def, err := m.standard2(t)
+	def, err := m.standardROS2(t)
 	if err != nil {
 		res.remark("definition-missing", "%s is written without a definition: %v", t.Type, err)
 		return res

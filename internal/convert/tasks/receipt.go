@@ -168,8 +168,8 @@ func (r *Result) DoneBy(fsys storage.FS, t *Task, verified string) bool {
 // Empty reports whether a task is done without an output: no message is in its range.
 func (r *Result) Empty() bool { return r.Done() && len(r.OutputFiles) == 0 }
 
-// Ours reports whether the output of a receipt may be replaced: a task has left it half done, or
+// MayReplace reports whether the output of a receipt may be replaced: a task has left it half done, or
 // nobody has changed it since. r may be nil.
-func (r *Result) Ours(fsys storage.FS) bool {
+func (r *Result) MayReplace(fsys storage.FS) bool {
 	return r != nil && (r.Status == StatusPending || r.Done() && r.Stands(fsys))
 }

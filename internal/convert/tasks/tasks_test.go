@@ -90,14 +90,14 @@ func TestLines(t *testing.T) {
 func TestReceipts(t *testing.T) {
 	dir := t.TempDir()
 	a, store := task(dir, "a"), &Store{}
-	if r, err := store.Load(a); r != nil || err != nil || r.Ours(nil) || r.DoneBy(nil, a, "") {
+	if r, err := store.Load(a); r != nil || err != nil || r.MayReplace(nil) || r.DoneBy(nil, a, "") {
 		t.Fatalf("%v %v", r, err)
 	}
 	if err := store.Save(a, a.Pending(), true); err != nil {
 		t.Fatal(err)
 	}
 	r, err := store.Load(a)
-	if err != nil || !r.Ours(nil) || r.DoneBy(nil, a, "") {
+	if err != nil || !r.MayReplace(nil) || r.DoneBy(nil, a, "") {
 		t.Fatalf("pending: %+v %v", r, err)
 	}
 	if err := os.WriteFile(a.Output, []byte("12345"), 0o666); err != nil {
@@ -108,7 +108,7 @@ func TestReceipts(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, _ = store.Load(a)
-	if !r.DoneBy(nil, a, "") || !r.DoneBy(nil, a, "counts") || r.DoneBy(nil, a, "content") || !r.Ours(nil) {
+	if !r.DoneBy(nil, a, "") || !r.DoneBy(nil, a, "counts") || r.DoneBy(nil, a, "content") || !r.MayReplace(nil) {
 		t.Errorf("done: %+v", r)
 	}
 	other := *a
@@ -120,7 +120,7 @@ func TestReceipts(t *testing.T) {
 	if err := os.WriteFile(a.Output, []byte("123456"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if r.DoneBy(nil, a, "") || r.Ours(nil) {
+	if r.DoneBy(nil, a, "") || r.MayReplace(nil) {
 		t.Error("the output has changed, and is done or ours")
 	}
 	name := path(dir, a.Output)
