@@ -41,6 +41,7 @@ var pageKind = guard.Kind{Name: "page of bagconv report", Is: func(head []byte) 
 
 // see writes the report of one or two recordings.
 func (e *env) see(ctx context.Context) error {
+	e.words = e.eachIn(e.words)
 	out, err := e.pagePlace()
 	if err != nil {
 		return err
@@ -54,10 +55,11 @@ func (e *env) see(ctx context.Context) error {
 	}
 	var ended outcome
 	for _, path := range e.words {
-		one, err := e.gather(ctx, path)
+		one, damaged, err := e.gather(ctx, path)
 		if err != nil {
 			return err
 		}
+		ended.lossy = ended.lossy || damaged
 		if len(e.words) == 2 && e.set.see.quick {
 			one.LeftOut = append(one.LeftOut, "how the recordings differ: --quick reads no more than the index and samples")
 		}
@@ -72,9 +74,6 @@ func (e *env) see(ctx context.Context) error {
 		if err := json.NewEncoder(e.Out).Encode(seeJSON{schemaVersion, r}); err != nil { // one line: it has a lot of numbers
 			return err
 		}
-	}
-	for i := range r.Recordings {
-		ended.lossy = ended.lossy || len(r.Recordings[i].Losses) > 0
 	}
 	return ended.end()
 }
@@ -134,11 +133,11 @@ func nameOf(path string) string {
 	return filepath.Base(strings.TrimRight(path, "/"))
 }
 
-// gather gathers what is shown of a recording, and says what may be missed.
-func (e *env) gather(ctx context.Context, path string) (rec *report.Recording, err error) {
+// gather gathers what is shown of a recording, says what may be missed, and reports whether the recording is damaged.
+func (e *env) gather(ctx context.Context, path string) (rec *report.Recording, damaged bool, err error) {
 	r, err := e.openWith(ctx, path, storage.ReadOptions{CheckIndexes: !e.set.see.quick})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	o := report.Options{Name: nameOf(path), Path: remote.Show(path), Check: e.set.check.options, Plots: e.set.see.plots,
@@ -149,11 +148,11 @@ func (e *env) gather(ctx context.Context, path string) (rec *report.Recording, e
 	rec, doubts, err := report.Gather(ctx, r.Reader, o)
 	show.stop()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if e.set.see.hash {
 		if rec.Hash, err = e.contentHash(ctx, path); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	for i, line := range doubts {
@@ -163,7 +162,8 @@ func (e *env) gather(ctx context.Context, path string) (rec *report.Recording, e
 		}
 		e.writeLines("left out", []string{rec.Name + ": " + line})
 	}
-	return rec, nil
+	damage, _ := parted(r.Damage().Warnings)
+	return rec, len(damage) > 0, nil
 }
 
 // contentHash returns the hash of the content of a recording: of the name and the content hash of each topic with
@@ -297,7 +297,7 @@ prints the numbers behind the page, and writes a page only with -o.`,
 		Exits: flags.Exits{
 			0:   "written, whatever was found",
 			1:   "a recording cannot be read, or the page cannot be written; there is no new page",
-			3:   "written, but a recording is damaged, or its recorder lost messages",
+			3:   "written, but a recording is damaged",
 			130: "interrupted; there is no new page",
 		},
 		Run: e.see,

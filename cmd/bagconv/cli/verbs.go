@@ -56,6 +56,7 @@ var foreignVerbs = flags.ByWord(map[string]string{
 	"bagconv check finds what is wrong":                      "validate scan lint",
 	"bagconv verify compares two recordings":                 "compare",
 	"bagconv merge joins recordings":                         "join concat",
+	"bagconv report IN writes a page that shows it":          "html page preview plot",
 	"bagconv serve shows recordings in viewers":              "view",
 	"every conversion sorts by time: bagconv IN OUT":         "sort",
 	"type: bagconv filter IN OUT -S 10 -u 60":                "cut trim crop slice clip",
