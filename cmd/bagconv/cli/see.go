@@ -135,13 +135,14 @@ func nameOf(path string) string {
 
 // gather gathers what is shown of a recording, says what may be missed, and reports whether the recording is damaged.
 func (e *env) gather(ctx context.Context, path string) (rec *report.Recording, damaged bool, err error) {
+	before := e.meter.Counts().Read
 	r, err := e.openWith(ctx, path, storage.ReadOptions{CheckIndexes: !e.set.see.quick})
 	if err != nil {
 		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	o := report.Options{Name: nameOf(path), Path: remote.Show(path), Check: e.set.check.options, Plots: e.set.see.plots,
-		Quick: e.set.see.quick, Read: func() int64 { return e.meter.Counts().Read }}
+		Quick: e.set.see.quick, Read: func() int64 { return e.meter.Counts().Read - before }}
 	o.Check.Definitions, o.Check.Distro, o.Check.Threads = e.set.job.Definitions, e.set.job.Distro, e.set.job.Threads
 	show := e.newProgress()
 	o.Check.Progress = show.update
