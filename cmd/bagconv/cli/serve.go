@@ -222,13 +222,13 @@ func (e *env) serveCommand() flags.Command {
 		Name: "serve", Part: livePart, Call: "serve PATH...", Summary: "serve recordings over HTTP, to viewers",
 		About: `Answers HTTP requests for recordings until it is interrupted, by Ctrl-C for
 example. PATH is a recording, or a folder with all recordings in it and below. The
-page at / lists them, with links that open them in viewers; /index.json has the
-same as JSON. /files/NAME is a file as it is, whole or in ranges. {served}
+page at / lists them, with a search, links to viewers, the report of each, and
+downloads in any format; /index.json has the same as JSON. /files/NAME is a file as it is, whole or in ranges. {served}
 is any recording as the file that bagconv convert would write with the same flags:
 it is made while it is read, in the parts that are asked for.
 
-Nothing is written, and no other file is served: links that lead out of a folder,
-and names that begin with a dot, are left out. Only this machine can connect,
+Only temporary files are written, and no other file is served: links that lead out
+of a folder, and names that begin with a dot, are left out. Only this machine can connect,
 unless --listen has another address; there is no password and no encryption. Web
 pages from elsewhere can read only with --allow-origin.`,
 		Note: `For the file of another format a recording is read once, when somebody asks for it
