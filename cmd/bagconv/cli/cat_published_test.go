@@ -56,7 +56,7 @@ func TestPublishTime(t *testing.T) {
 		if got := strings.Split(strings.TrimSpace(out.String()), "\n"); status != 0 || !slices.Equal(got, c.want) {
 			t.Errorf("%v: status %d, %q, want %q", c.args, status, got, c.want)
 		}
-		if noted := strings.Contains(errs.String(), "3 messages with a publish time"); noted != slices.Contains(c.args,
+		if noted := strings.Contains(errs.String(), "in 3 messages they differ from log times"); noted != slices.Contains(c.args,
 			"csv") {
 			t.Errorf("%v: %s", c.args, errs.String())
 		}
