@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
@@ -20,6 +21,11 @@ func FuzzCloud(f *testing.F) {
 	f.Fuzz(func(t *testing.T, width, height, step, stride uint32, big bool, options uint8, fields, data []byte) {
 		c := &Cloud{width, height, step, stride, big, parseFields(fields), data}
 		o := Options{Compressed: options&1 != 0, DropNaN: options&2 != 0}
+		some, err := c.Sample(100)
+		if len(some.XYZ) > 300 || 3*len(some.Shade) != len(some.XYZ) || err != nil && len(some.XYZ) > 0 ||
+			slices.ContainsFunc(some.XYZ, func(v float64) bool { return v-v != 0 }) {
+			t.Fatalf("%d coordinates, %d shades, %v", len(some.XYZ), len(some.Shade), err)
+		}
 		var e Encoder
 		file, err := e.AppendPCD(nil, c, o)
 		if err != nil {
