@@ -1,6 +1,7 @@
 package mcap
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -113,7 +114,7 @@ func (x *reindexer) plan() error {
 	if err := x.scan(old); err != nil {
 		return err
 	}
-	if err := x.times(old); err != nil {
+	if err := x.prove(old); err != nil {
 		return err
 	}
 	if err := x.summarize(); err != nil || old != nil && x.right(old) {
@@ -289,7 +290,7 @@ func (x *reindexer) scan(old *summary) error {
 	s := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1}
 	for i := range x.chunks {
 		// A chunk that does not begin with a message begins with a definition.
-		if x.first[i] == 0 && (old == nil || old.has(&x.chunks[i])) {
+		if x.first[i] == 0 && (old == nil || old.entry(&x.chunks[i]) != nil) {
 			s.known = append(s.known, x.chunks[i])
 		}
 	}
@@ -352,29 +353,21 @@ func (x *reindexer) hidden() int64 {
 	return -1
 }
 
-// times reads the messages of chunks for their times, if the header has impossible times, or other
-// times than a summary that is sound otherwise.
-func (x *reindexer) times(old *summary) error {
-	known := map[uint64]*chunkIndex{}
-	for i := range x.chunks {
-		known[x.chunks[i].offset] = &x.chunks[i]
-	}
-	wrong := map[uint64]bool{}
-	for at, c := range known {
-		wrong[at] = c.start > c.end
-	}
-	if old != nil {
-		for i := range old.chunks {
-			o := &old.chunks[i]
-			if c := known[o.offset]; c != nil && (c.start != o.start || c.end != o.end) {
-				wrong[o.offset] = true
-			}
-		}
-	}
+// prove reads the messages of the chunks whose header has impossible times, or of which a summary that is sound
+// otherwise says something else. What the messages show is written; a chunk that is damaged, or whose Message Index is,
+// is refused: readers that believe the old summary read it now.
+func (x *reindexer) prove(old *summary) error {
 	for i := range x.chunks {
 		c := &x.chunks[i]
-		if !wrong[c.offset] {
+		var entry *chunkIndex
+		if old != nil {
+			entry = old.entry(c)
+		}
+		if c.start <= c.end && (entry == nil || c.same(entry)) {
 			continue
+		}
+		if entry != nil && entry.length != c.length {
+			return x.refuse(int64(c.offset), "a chunk has %d bytes, and %d by the summary", c.length, entry.length)
 		}
 		out, err := x.messages(c)
 		if err != nil {
@@ -387,8 +380,35 @@ func (x *reindexer) times(old *summary) error {
 			}
 			c.start, c.end = min(c.start, m.log), max(c.end, m.log)
 		}
+		if entry == nil || len(entry.indexes) == 0 {
+			continue
+		}
+		if ok, err := x.indexed(c, out); err != nil || !ok {
+			return cmp.Or(err, x.refuse(int64(c.offset), "the message index of a chunk is damaged"))
+		}
 	}
 	return nil
+}
+
+// indexed reports whether the Message Index of a chunk counts the messages that it has.
+func (x *reindexer) indexed(c *chunkIndex, out *outChunk) (same bool, err error) {
+	counts := map[uint16]uint64{}
+	eachCount(c.indexes, func(id uint16, at uint64) {
+		h, failed := x.w.head(int64(at))
+		if failed != nil {
+			err = x.r.src.Fail(int64(at), "message index", failed)
+			return
+		}
+		counts[id] = (h.length - indexFixed) / indexEntry
+	})
+	if x.index != nil && c == &x.chunks[len(x.chunks)-1] {
+		return true, err // it is written anew
+	}
+	same = len(counts) == len(out.used)
+	for _, u := range out.used {
+		same = same && counts[u.id] == uint64(u.count)
+	}
+	return same, err
 }
 
 func (x *reindexer) change() storage.IndexChange {

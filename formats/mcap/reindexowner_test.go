@@ -100,6 +100,62 @@ func TestReindexHiddenDamage(t *testing.T) {
 	}
 }
 
+// TestReindexOldSummary: what a sound summary says of a chunk stays, if a byte of the chunk's header or of its Message
+// Index changes, or the file is refused: readers that believe the summary read the chunk before and after.
+func TestReindexOldSummary(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.mcap")
+	if err := os.WriteFile(path, unclosed(t, "zstd"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := func(b []byte) (all []byte) {
+		for _, at := range recordsOf(t, b, opChunkIndex) {
+			h, err := parseHead(b[at:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, b[at:at+recordHead+int(h.length)]...)
+		}
+		return all
+	}
+	want := entries(b)
+	changed, refused := 0, 0
+	for _, op := range []byte{opChunk, opMessageIndex} {
+		for _, start := range recordsOf(t, b, op) {
+			h, err := parseHead(b[start:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for at := start; at < start+recordHead+min(int(h.length), chunkHead); at++ {
+				for _, bit := range []byte{1, 1 << (at % 8)} {
+					damaged := bytes.Clone(b)
+					damaged[at] ^= bit
+					changed++
+					if err := os.WriteFile(path, damaged, 0o666); err != nil {
+						t.Fatal(err)
+					}
+					if _, err := reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil {
+						refused++
+						continue
+					}
+					if now, err := os.ReadFile(path); err != nil || !bytes.Equal(entries(now), want) {
+						t.Errorf("byte %d of the record %#x at byte %d: other entries of chunks (%v)", at-start, op, start, err)
+					}
+				}
+			}
+		}
+	}
+	if changed < 500 || refused == changed || refused == 0 {
+		t.Errorf("%d of %d were refused", refused, changed)
+	}
+}
+
 // TestReindexTexts: a text that is not UTF-8 does not get into a summary, and a channel does not without its schema:
 // Python's reader takes a summary as a whole.
 func TestReindexTexts(t *testing.T) {

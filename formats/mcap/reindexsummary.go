@@ -103,11 +103,14 @@ func (x *reindexer) texts() error {
 	return nil
 }
 
-// has reports whether a summary has an entry of a chunk.
-func (s *summary) has(c *chunkIndex) bool {
-	_, found := slices.BinarySearchFunc(s.chunks, c.offset,
+// entry returns the entry of a chunk in a summary, nil if it has no entry.
+func (s *summary) entry(c *chunkIndex) *chunkIndex {
+	i, found := slices.BinarySearchFunc(s.chunks, c.offset,
 		func(x chunkIndex, at uint64) int { return cmp.Compare(x.offset, at) })
-	return found
+	if !found {
+		return nil
+	}
+	return &s.chunks[i]
 }
 
 // right reports whether a summary has all that was found.
