@@ -179,7 +179,7 @@ func (e *eye) picture(m *storage.Message, c *Camera) (t Thumbnail, err error) {
 		return t, errVideo
 	}
 	if err == nil {
-		c.Width, c.Height = p.full.X, p.full.Y
+		c.Width, c.Height = p.width, p.height
 		t, err = p.thumbnail()
 	}
 	return t, err

@@ -21,7 +21,6 @@ const (
 
 // A canvas is a picture of which a thumbnail is made: its size, and the color of a pixel.
 type canvas struct {
-	full          image.Point // the size of the picture, which the canvas may have in small
 	width, height int
 	at            func(x, y int) (r, g, b uint8)
 }
@@ -75,13 +74,11 @@ func storedCanvas(format string, data []byte) (*canvas, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := picture.Decode(ext, file, thumbSide)
+	m, err := picture.Decode(ext, file)
 	if err != nil {
 		return nil, err
 	}
-	c := imageCanvas(d.Image)
-	c.full = image.Pt(d.Width, d.Height)
-	return c, nil
+	return imageCanvas(m), nil
 }
 
 // imageCanvas is a decoded picture.
@@ -113,7 +110,7 @@ func rawCanvas(raw picture.Raw) (*canvas, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &canvas{full: image.Pt(p.Width, p.Height), width: p.Width, height: p.Height}
+	c := &canvas{width: p.Width, height: p.Height}
 	at := func(x, y int) int { return (y*p.Width + x) * p.Channels * p.Sample.Size }
 	switch {
 	case p.Channels == 1 && p.Sample.Kind == 'u' && p.Sample.Size == 1:

@@ -45,10 +45,5 @@
 // video in place of an image wrap storage.ErrUnsupported. No size is trusted: memory is in proportion to
 // Data, except for RVL, whose images may have 4 Mi pixels in a few bytes.
 //
-// # Shown small
-//
-// Decode decodes JPEG and PNG for thumbnails; large JPEGs at a fourth of their sides, at a fourth of the cost, see
-// quarter.go.
-//
 // All functions may be used by any number of goroutines at once. They do not change what they are given.
 package picture
