@@ -130,8 +130,7 @@ func (g *gatherer) addTypes() {
 			}
 			place[id] = i
 			one := Type{Name: g.text(t.Type), Encoding: g.text(t.Encoding), Hash: g.text(hash)}
-			switch text := string(t.Schema.Data); {
-			case !textual(t.Schema.Encoding):
+			switch text := g.definition(t); {
 			case len(text) > maxDefinition, size+weight(text) > maxDefinitions:
 				g.leave("definition", 1)
 			default:
@@ -149,6 +148,18 @@ func (g *gatherer) addTypes() {
 // textual reports whether definitions of an encoding are text.
 func textual(encoding string) bool {
 	return slices.Contains([]string{"ros1msg", "ros2msg", "ros2idl", "omgidl", "jsonschema"}, encoding)
+}
+
+// definition returns the definition that a recording has of a topic, descriptors as .proto text; "": it has no
+// definition, or of another kind.
+func (g *gatherer) definition(t *storage.Topic) string {
+	switch {
+	case textual(t.Schema.Encoding):
+		return string(t.Schema.Data)
+	case t.Encoding == "protobuf" && len(t.Schema.Data) > 0:
+		return g.mapper.Text(t).Source
+	}
+	return ""
 }
 
 // expected returns the rate that the contract wants of a topic, in the middle of what it allows; 0 without one.

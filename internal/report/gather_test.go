@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/convert/check"
@@ -33,6 +34,20 @@ func gathered(t *testing.T, path string, o report.Options) (*report.Recording, [
 		t.Fatal(path, err)
 	}
 	return rec, doubts
+}
+
+// TestDefinitions: descriptors are shown as .proto text.
+func TestDefinitions(t *testing.T) {
+	rec, _ := gathered(t, "../../testdata/demo.record", report.Options{})
+	for _, typ := range rec.Types {
+		_, name, _ := strings.Cut(typ.Name[strings.LastIndex(typ.Name, ".")-1:], ".")
+		if !strings.Contains(typ.Definition, "message "+name+" {") {
+			t.Errorf("%s has the definition %q", typ.Name, typ.Definition)
+		}
+	}
+	if len(rec.Types) < 3 {
+		t.Errorf("%d types", len(rec.Types))
+	}
 }
 
 // TestGather compares the report of the demo with check, and with loops over Go values.
