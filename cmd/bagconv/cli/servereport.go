@@ -39,7 +39,7 @@ func (e *env) servedReport(ctx context.Context, fsys storage.FS, rec serve.Recor
 	version, _ := buildVersion()
 	whole := &report.Report{Program: "bagconv " + version, Recordings: []report.Recording{*got}}
 	if o.JSON {
-		return json.Marshal(whole)
+		return json.Marshal(seeJSON{schemaVersion, whole})
 	}
 	live := &page.Live{Home: o.Home, JSON: o.JSONAt, Messages: o.Messages, Links: []page.Links{
 		{Title: "Open in", Links: pageLinks(o.Entry.Open)}, {Title: "Play to", Links: pageLinks(o.Entry.Play)},
