@@ -59,7 +59,7 @@ func played(t *testing.T, script string) (*terminal, *rostest.Subscriber) {
 // afterwards as it was.
 func TestPlayKeys(t *testing.T) {
 	term, s := played(t, "PLAY --paused --rate 0.1; stty -a | grep -o -w icanon; stty -a | grep -o -w echo; echo through")
-	term.untilRow("paused; space starts")
+	term.untilRow("paused; space plays")
 	for _, key := range []string{"s", "Right"} {
 		term.press(key)
 		if list := s.Take(1, time.Minute); len(list) != 1 {
@@ -74,7 +74,7 @@ func TestPlayKeys(t *testing.T) {
 	term.press("Down", "Down")
 	term.untilRow("rate 0.0909")
 	term.press("Space")
-	term.untilRow("playing")
+	term.untilRow("space pauses")
 	term.press("Space")
 	term.untilRow("paused")
 	for range 40 {
