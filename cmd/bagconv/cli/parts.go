@@ -54,6 +54,10 @@ func (e *env) severalInputs(words []string, out string) error {
 			phrase.Clean(whole)),
 			"%d of the %d parts of one recording are on the line", len(words), len(parts))
 	}
+	if strings.Contains(out, "==") {
+		return flags.Usage("-t TOPIC selects topics, --where EXPRESSION messages by their fields",
+			"%s is not a name of an output", phrase.Clean(out))
+	}
 	return flags.Usage("to join them: bagconv merge; to convert each: bagconv batch -O DIR/",
 		"%d inputs (%s) but one output, %s", len(words), phrase.Clean(nearest.Some(words, 3)), phrase.Clean(out))
 }

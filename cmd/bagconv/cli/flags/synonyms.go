@@ -14,16 +14,17 @@ var gone = map[string]string{
 // answer is the first choice that the command takes. A choice without a dash fits all commands, or only the commands
 // named before a colon. A name may be a flag of ours, where another command means something else by it.
 var synonyms = ByWord(map[string]string{
-	"the input is the first word without a dash": "input in i bag bags file files",
+	"the input is the first word without a dash": "input in i f src bag bags file files",
 	"cat info check list verify formats: add > FILE at the end of the line | -o OUT | -O OUT": "output o out outfile " +
 		"output-file dest destination dst",
 	"-O OUT | -o OUT": "output-dir O outdir out-dir output-folder",
 
-	"-t TOPIC":            "include include-topics channel channels c select whitelist only",
-	"-t TOPIC for each":   "topics topic-list",
-	"-t re:EXPRESSION":    "regex regexp pattern",
-	"-x TOPIC":            "exclude exclude-topics exclude-regex ignore-topic skip-topic drop-topic blacklist",
-	"--remap OLD:=NEW":    "rename rename-topic map-topic",
+	"-t TOPIC":          "include include-topics channel channels c select whitelist only",
+	"-t TOPIC for each": "topics topic-list",
+	"-t re:EXPRESSION":  "regex regexp pattern",
+	"-x TOPIC":          "exclude exclude-topics exclude-regex ignore-topic skip-topic drop-topic blacklist",
+	"--remap OLD:=NEW":  "rename rename-topic map-topic",
+	"flags say what an options file of ros2 bag convert says: --to, --compression, -t": "output-options",
 	"--where EXPRESSION":  "filter condition expr expression query",
 	"-S TIME":             "begin start-time start-offset from-time begin-time time-from since after b s ss",
 	"-E TIME":             "stop end-time stop-time to-time time-to until before e",
