@@ -323,6 +323,10 @@ func (x *reindexer) scan(old *summary) error {
 			return x.refuse(m.at, "a metadata record follows a record that is not whole")
 		}
 	}
+	if missing := s.missing(); missing > 0 {
+		return x.refuse(s.notes[0].at, "it is damaged, and %d of the %d messages that its statistics count cannot be read",
+			missing, s.stats.messages)
+	}
 	if at := x.hidden(); at >= 0 {
 		return x.refuse(at, "the length of a record before it is damaged, and what can be read here would be lost")
 	}
@@ -335,6 +339,18 @@ func (x *reindexer) scan(old *summary) error {
 		return x.refuse(-1, "a channel is defined twice, differently")
 	}
 	return nil
+}
+
+// missing returns how many messages the statistics count that cannot be read, if there is damage; else they are wrong.
+func (s *scanner) missing() int64 {
+	if s.stats == nil || !s.stats.sound() || len(s.notes) == 0 {
+		return 0
+	}
+	found := s.r.defs.ownerless()
+	for _, t := range s.r.defs.list {
+		found += t.messages
+	}
+	return int64(s.stats.messages) - found
 }
 
 // hidden returns where messages are that the scan has found, and that lie within what walk took for a
