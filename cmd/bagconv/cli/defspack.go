@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/flags"
 	"github.com/bagconv/bagconv/cmd/bagconv/cli/phrase"
 	"github.com/bagconv/bagconv/internal/guard"
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/schema/defset"
 )
 
@@ -53,33 +52,20 @@ func (e *env) collect(ctx context.Context, paths []string) error {
 
 // writePack writes a pack, which appears in one step.
 func (e *env) writePack(set *defset.Set, path string) (n int, err error) {
-	fsys := packKind.Writer(e.fs)
-	out, err := iox.NewOutput(fsys, path, e.set.job.Write.Overwrite, true)
-	if err != nil {
-		return 0, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, out.Abort())
+	err = e.writeFile(packKind, path, func(w io.Writer) error {
+		var problems []string
+		var err error
+		if n, problems, err = set.WritePack(w, standardTypes(e.set.job.Distro)); err != nil {
+			return err
 		}
-	}()
-	f, err := fsys.OpenFile(out.Temp(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return 0, err
-	}
-	n, problems, err := set.WritePack(f, standardTypes(e.set.job.Distro))
-	if err == nil {
-		err = iox.Sync(f)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return 0, err
-	}
-	for _, problem := range problems {
-		e.say("left out: %s", phrase.Clean(problem))
-	}
-	if n == 0 {
-		return 0, &failure{path: path, what: "no definition can be written",
-			hint: "bagconv defs list shows what the places have"}
-	}
-	return n, out.Commit()
+		for _, problem := range problems {
+			e.say("left out: %s", phrase.Clean(problem))
+		}
+		if n == 0 {
+			return &failure{path: path, what: "no definition can be written",
+				hint: "bagconv defs list shows what the places have"}
+		}
+		return nil
+	})
+	return n, err
 }

@@ -3,7 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -200,4 +202,29 @@ func (e *env) appendable() (names []string) {
 		}
 	}
 	return names
+}
+
+// writeFile writes a file of a kind, which appears in one step, unless write fails.
+func (e *env) writeFile(kind guard.Kind, path string, write func(io.Writer) error) (err error) {
+	fsys := kind.Writer(e.fs)
+	out, err := iox.NewOutput(fsys, path, e.set.job.Write.Overwrite, true)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, out.Abort())
+		}
+	}()
+	f, err := fsys.OpenFile(out.Temp(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	if err = write(f); err == nil {
+		err = iox.Sync(f)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return out.Commit()
 }

@@ -27,9 +27,9 @@ func TestREADME(t *testing.T) {
 	}
 }
 
-// testConsoles runs the commands of a document, which has at least so many.
-func testConsoles(t *testing.T, name string, least int) {
-	text := readText(t, name)
+// besideTestdata makes an empty folder with a copy of testdata the working directory.
+func besideTestdata(t *testing.T) {
+	t.Helper()
 	testdata, err := filepath.Abs(filepath.Join(repository, "testdata"))
 	if err != nil {
 		t.Fatal(err)
@@ -38,6 +38,12 @@ func testConsoles(t *testing.T, name string, least int) {
 	if err := os.CopyFS("testdata", os.DirFS(testdata)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// testConsoles runs the commands of a document, which has at least so many.
+func testConsoles(t *testing.T, name string, least int) {
+	text := readText(t, name)
+	besideTestdata(t)
 	commands := 0
 	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(text, -1) {
 		for _, session := range strings.Split("\n"+block[1], "\n$ ")[1:] {
@@ -74,14 +80,7 @@ func testConsoles(t *testing.T, name string, least int) {
 // types them who reads it.
 func TestREADMECommands(t *testing.T) {
 	text := readText(t, "README.md")
-	testdata, err := filepath.Abs(filepath.Join(repository, "testdata"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(t.TempDir())
-	if err := os.CopyFS("testdata", os.DirFS(testdata)); err != nil {
-		t.Fatal(err)
-	}
+	besideTestdata(t)
 	commands := 0
 	blocks := strings.Join(regexp.MustCompile("(?s)\n```(sh|console)\n.*?```").FindAllString(text, -1), "")
 	for _, line := range regexp.MustCompile(`(?m)^(\$ head|(\$ |go run \./cmd/)?bagconv) .*`).FindAllString(blocks, -1) {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -219,7 +218,15 @@ func (e *env) writePage(path string, r *report.Report) error {
 	if path == stream {
 		return page.Write(e.Out, r)
 	}
-	size, err := e.putPage(path, r)
+	var b bytes.Buffer
+	if err := page.Write(&b, r); err != nil {
+		return err
+	}
+	size := int64(b.Len())
+	err := e.writeFile(pageKind, path, func(w io.Writer) error {
+		_, err := b.WriteTo(w)
+		return err
+	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &failure{path: path, what: "it cannot be written: its folder is not there", hint: "make the folder", err: err}
@@ -230,35 +237,6 @@ func (e *env) writePage(path string, r *report.Report) error {
 		e.say("%s: %s", phrase.Clean(path), sizeText(size))
 	}
 	return nil
-}
-
-func (e *env) putPage(path string, r *report.Report) (size int64, err error) {
-	fsys := pageKind.Writer(e.fs)
-	out, err := iox.NewOutput(fsys, path, e.set.job.Write.Overwrite, true)
-	if err != nil {
-		return 0, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, out.Abort())
-		}
-	}()
-	f, err := fsys.OpenFile(out.Temp(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return 0, err
-	}
-	var b bytes.Buffer
-	if err = page.Write(&b, r); err == nil {
-		size = int64(b.Len())
-		_, err = io.Copy(f, &b)
-	}
-	if err == nil {
-		err = iox.Sync(f)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return 0, err
-	}
-	return size, out.Commit()
 }
 
 // parsePlots reads TOPIC.FIELD, several with commas between them. A field begins at the first point after the last
