@@ -28,7 +28,7 @@ type Recording struct {
 
 	Properties []Property `json:"properties"` // compression, distribution, recorder and the like, in words
 	Findings   []Finding  `json:"findings"`   // errors first, then warnings, then notes
-	Errors     int        `json:"errors"`     // findings of each severity, also those that LeftOut counts
+	Errors     int        `json:"errors"`     // all findings of each severity, also findings that LeftOut counts
 	Warnings   int        `json:"warnings"`
 	Notes      int        `json:"notes"`
 	Topics     []Topic    `json:"topics"`    // in order of name

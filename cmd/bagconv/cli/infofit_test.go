@@ -115,7 +115,7 @@ func TestInfoHostile(t *testing.T) {
 	}
 }
 
-// TestQoSText: profiles of ROS 2 in words; what all topics have in common is said once.
+// TestQoSText: profiles of ROS 2 in words; a profile of all topics stands in one line.
 func TestQoSText(t *testing.T) {
 	topic := func(name string, profiles ...storage.QoS) storage.TopicInfo {
 		return storage.TopicInfo{Topic: storage.Topic{Name: name, Type: "t", Encoding: "cdr", QoS: profiles}}

@@ -323,8 +323,8 @@ func inSegments(files []string) string {
 	return " in " + phrase.Count(int64(len(files)), "segment")
 }
 
-// volumeText is what was read and written, and in which time. A running system has no size, and it sets the
-// speed: then there is no rate. Of a small file there is none either.
+// volumeText is what was read and written, and in which time. A running system has no size and sets
+// the speed, and a small file takes no time: these have no rate.
 func volumeText(r *resultJSON) string {
 	seconds := fmt.Sprintf(" in %.2f s", r.Elapsed.Seconds())
 	switch {
